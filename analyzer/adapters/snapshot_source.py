@@ -1,0 +1,86 @@
+"""Released versions known from a folder of snapshots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from analyzer.adapters.output import write_file
+from analyzer.adapters.snapshots import decode_snapshot, encode_snapshot
+from analyzer.domain.errors import SnapshotError, UnknownRefError, UsageError
+from analyzer.domain.snapshot import Snapshot
+from analyzer.domain.source import Revision
+
+
+def shipped_folder() -> Path:
+    """The snapshots that belong to this program: in the wheel, or beside the package in a source tree."""
+    package = Path(__file__).resolve().parent.parent
+    shipped = package / "_snapshots"
+    return shipped if shipped.is_dir() else package.parent / "snapshots"
+
+
+class SnapshotSource:
+    """Finds the snapshot of a release by its name or by an equal version."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder if folder is not None else shipped_folder()
+
+    def releases(self) -> Sequence[str]:
+        """Every release in the folder, oldest first."""
+        from analyzer.adapters.versions import sort_releases  # noqa: PLC0415 - packaging is slow to import
+
+        return sort_releases(self._names())
+
+    def find(self, spec: str) -> str | None:
+        """The name of the snapshot that `spec` means, or None."""
+        names = self._names()
+        if spec in names:
+            return spec
+        from analyzer.adapters.versions import find_equal  # noqa: PLC0415 - packaging is slow to import
+
+        return find_equal(spec, names)
+
+    def load(self, spec: str) -> Snapshot:
+        """The snapshot of the release that `spec` names. Raises UnknownRefError, SnapshotError."""
+        name = self.find(spec)
+        if name is None:
+            raise self._unknown(spec)
+        snapshot = read_snapshot(self._folder / f"{name}.json")
+        note = None if name == spec else f"{spec} resolved to snapshot {name}"
+        return replace(snapshot, revision=replace(snapshot.revision, spec=spec, note=note))
+
+    def _names(self) -> list[str]:
+        return [path.stem for path in self._folder.glob("*.json")]
+
+    def _unknown(self, spec: str) -> UnknownRefError:
+        from analyzer.adapters.versions import suggestion_hint  # noqa: PLC0415 - packaging is slow to import
+
+        hint = suggestion_hint(spec, self._names(), "give a clone of SGLang with --repo")
+        return UnknownRefError(f"no snapshot of {spec!r}", where=str(self._folder), hint=hint)
+
+
+def read_snapshot(path: Path) -> Snapshot:
+    """The snapshot in the file `path`. Raises SnapshotError."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SnapshotError(f"cannot read the snapshot: {error.strerror}", where=str(path)) from error
+    return decode_snapshot(content, name=str(path))
+
+
+def write_snapshot(snapshot: Snapshot, folder: Path) -> str:
+    """Write `snapshot` into `folder` under the name of its ref, and say where. Raises UsageError."""
+    path = folder / snapshot_name(snapshot.revision)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder: {error.strerror}", where=str(folder)) from error
+    write_file(path, encode_snapshot(snapshot))
+    return str(path)
+
+
+def snapshot_name(revision: Revision) -> str:
+    """The file name of the snapshot of `revision`, safe on every file system."""
+    return re.sub(r"[^\w.+-]", "_", revision.resolved) + ".json"

@@ -1,0 +1,135 @@
+"""The typed Python API: what every command does, as functions.
+
+    from analyzer.api import Case, Options, evaluate
+
+    report = evaluate("v0.5.9", [Case({"num_layers": 61})], options=Options(repo=Path("sglang")))
+
+Every failure that a caller can cause is an `AnalyzerError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from analyzer.api.workspace import Options, Workspace
+from analyzer.application.selection import select_quantities, select_scenarios
+from analyzer.application.snapshot import WrittenSnapshot
+from analyzer.domain.errors import AnalyzerError
+from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
+from analyzer.domain.report import DiffReport, Kind
+from analyzer.domain.snapshot import Snapshot
+from analyzer.domain.views import ShowReport, TraceReport
+
+# Use cases are imported when they run, so that `import analyzer.api` stays cheap.
+# ruff: noqa: PLC0415
+
+__all__ = [
+    "AnalyzerError",
+    "Case",
+    "CaseResult",
+    "DiffReport",
+    "EvaluationReport",
+    "Kind",
+    "Options",
+    "ShowReport",
+    "Snapshot",
+    "TraceReport",
+    "Workspace",
+    "WrittenSnapshot",
+    "analyse",
+    "diff",
+    "evaluate",
+    "show",
+    "snapshot",
+    "trace",
+]
+
+_DEFAULTS = Options()
+
+
+def _workspace(options: Options | Workspace) -> AbstractContextManager[Workspace]:
+    """A workspace that is given stays open for its owner."""
+    return nullcontext(options) if isinstance(options, Workspace) else Workspace(options)
+
+
+def analyse(ref: str, *, options: Options | Workspace = _DEFAULTS) -> Snapshot:
+    """The formulas of one ref as terms, with the value path, the inputs and the gaps."""
+    with _workspace(options) as workspace:
+        return workspace.snapshot(ref)
+
+
+def diff(
+    base: str,
+    head: str,
+    *,
+    scenarios: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    options: Options | Workspace = _DEFAULTS,
+) -> DiffReport:
+    """Compare the formulas of two refs by meaning.
+
+    Args:
+        scenarios: the families to compare under, such as ``mla`` or ``mla+eagle``; all when empty.
+        quantities: the quantities to compare; all when empty.
+    """
+    from analyzer.application import diff as use_case
+
+    scope = use_case.Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    with _workspace(options) as workspace:
+        use_case.check_scope(scope, workspace.rules)
+        before, after = workspace.side(base), workspace.side(head)
+        return use_case.diff(before.load(), after.revision, after.load, workspace.rules, scope)
+
+
+def show(
+    ref: str,
+    *,
+    scenarios: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    options: Options | Workspace = _DEFAULTS,
+) -> ShowReport:
+    """The formulas of one ref, written down under each scenario and with every guard."""
+    from analyzer.application import show as use_case
+
+    with _workspace(options) as workspace:
+        chosen = select_scenarios(scenarios, workspace.rules)
+        found = workspace.snapshot(ref)
+        names = select_quantities(quantities, tuple(found.extraction.quantities), found.extraction.definitions)
+        return use_case.show(found, workspace.rules, chosen, names)
+
+
+def trace(ref: str, *, options: Options | Workspace = _DEFAULTS) -> TraceReport:
+    """The value path of one ref, hop by hop."""
+    from analyzer.application import trace as use_case
+
+    return use_case.trace(analyse(ref, options=options))
+
+
+def evaluate(
+    ref: str,
+    cases: Sequence[Case],
+    *,
+    quantities: Sequence[str] = (),
+    options: Options | Workspace = _DEFAULTS,
+) -> EvaluationReport:
+    """Put numbers into the formulas of one ref: one result per case, in order."""
+    from analyzer.application.evaluate import evaluate_cases
+
+    with _workspace(options) as workspace:
+        found = workspace.snapshot(ref)
+        known = tuple(found.extraction.quantities)
+        extra = found.extraction.definitions.keys() | workspace.rules.quantities.keys()
+        names = select_quantities(quantities, known, extra)
+        results = evaluate_cases(found.extraction, workspace.rules, cases, names)
+        return EvaluationReport(found.revision, tuple(results))
+
+
+def snapshot(refs: Iterable[str], folder: Path, *, options: Options | Workspace = _DEFAULTS) -> Iterator[WrittenSnapshot]:
+    """Write the formulas of `refs` into `folder`, one file each; a ref that fails does not stop the others."""
+    from analyzer.adapters.snapshot_source import write_snapshot
+    from analyzer.application.snapshot import write_snapshots
+
+    with _workspace(options) as workspace:
+        yield from write_snapshots(refs, workspace.snapshot, lambda found: write_snapshot(found, folder))

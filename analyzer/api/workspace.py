@@ -1,0 +1,217 @@
+"""Picks the adapters that a command needs, and no other."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from analyzer import __version__
+from analyzer.domain.errors import RepositoryError, UsageError
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.snapshot import Snapshot
+from analyzer.domain.source import Revision
+from analyzer.ports import BlobStore, Progress, SourceTree, VersionSource
+
+if TYPE_CHECKING:
+    from analyzer.adapters.snapshot_source import SnapshotSource
+    from analyzer.application.analysis import Analysis
+    from analyzer.domain.extraction import Extraction
+
+# Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
+# ruff: noqa: PLC0415
+
+REPOSITORY_VARIABLE: Final = "SGLANG_REPO"
+REMOTE_VARIABLE: Final = "SGLANG_ANALYZER_REMOTE"
+DEFAULT_REMOTE: Final = "https://github.com/sgl-project/sglang.git"
+SOURCES: Final = ("git", "pypi", "snapshot")
+_INSTALLED: Final = "INSTALLED"
+_ARCHIVES: Final = (".whl", ".tar.gz")
+
+
+class Silent:
+    """Progress that nobody sees."""
+
+    def note(self, message: str) -> None:
+        """Say nothing."""
+
+    def track(self, items: Iterable[str], total: int, label: str) -> Iterable[str]:
+        """Yield `items`."""
+        del total, label
+        return items
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where code, rules and the cache come from; every field has a default that suits most people.
+
+    `source` is None (the best there is), ``git``, ``pypi`` or ``snapshot``.
+    """
+
+    repo: Path | None = None
+    source: str | None = None
+    rules: Path | None = None
+    use_cache: bool = True
+    progress: Progress = field(default_factory=Silent)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A resolved ref, and how to get its formulas when they are needed."""
+
+    revision: Revision
+    load: Callable[[], Snapshot]
+
+
+class Workspace:
+    """The sources, rules and cache of one command; close it to end what it started."""
+
+    def __init__(self, options: Options) -> None:
+        if options.source is not None and options.source not in SOURCES:
+            raise UsageError(f"unknown source '{options.source}'", hint=f"known are {', '.join(SOURCES)}")
+        self._options = options
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._exit.close()
+
+    @cached_property
+    def rules(self) -> RuleSet:
+        """The rules in use."""
+        from analyzer.adapters.rules import load_rules
+
+        return load_rules(self._options.rules)
+
+    def side(self, spec: str) -> Side:
+        """What `spec` names: a ref, a release, an archive, a folder or the installed package."""
+        if self._options.source == "snapshot":
+            return self._stored(self.snapshots, spec)
+        local = _local_source(spec)
+        if local is not None:
+            return self._extracted(local, spec)
+        if self._options.source == "pypi":
+            return self._extracted(self._package_index, spec)
+        if self._clone_path is None and self._is_shipped(spec):
+            self._options.progress.note(f"no clone of SGLang here: {spec} is taken from a snapshot")
+            return self._stored(self.snapshots, spec)
+        return self._extracted(self.versions, spec)
+
+    def snapshot(self, spec: str) -> Snapshot:
+        """The formulas of `spec`."""
+        return self.side(spec).load()
+
+    @cached_property
+    def versions(self) -> VersionSource:
+        """The clone that refs are resolved in, made when there is none."""
+        from analyzer.adapters.git import GitRepository
+
+        path = self._clone_path
+        if path is not None:
+            return self._exit.enter_context(GitRepository(path, may_fetch=path == self._own_clone))
+        from analyzer.adapters.clone import clone_to_cache
+
+        made = clone_to_cache(os.environ.get(REMOTE_VARIABLE) or DEFAULT_REMOTE, self._own_clone, self._options.progress)
+        return self._exit.enter_context(GitRepository(made, may_fetch=True))
+
+    @cached_property
+    def snapshots(self) -> SnapshotSource:
+        """The snapshots that ship with the program."""
+        from analyzer.adapters.snapshot_source import SnapshotSource
+
+        return SnapshotSource()
+
+    @cached_property
+    def _clone_path(self) -> Path | None:
+        """The clone to read: given, named by the environment, around the current folder, or made before."""
+        given = self._options.repo or os.environ.get(REPOSITORY_VARIABLE)
+        if given:
+            return Path(given).expanduser()
+        from analyzer.adapters.git import find_clone
+
+        return find_clone(Path.cwd()) or (self._own_clone if self._own_clone.is_dir() else None)
+
+    @cached_property
+    def _cache(self) -> Path:
+        from analyzer.adapters.store import cache_root
+
+        return cache_root()
+
+    @property
+    def _own_clone(self) -> Path:
+        return self._cache / "sglang.git"
+
+    @cached_property
+    def _package_index(self) -> VersionSource:
+        from analyzer.adapters.package_index import PackageIndexSource
+
+        return PackageIndexSource(self._cache / "wheels", self._options.progress)
+
+    @cached_property
+    def _store(self) -> BlobStore:
+        from analyzer.adapters.store import DiskBlobStore, NullStore
+
+        return DiskBlobStore(self._cache) if self._options.use_cache else NullStore()
+
+    @cached_property
+    def _analysis(self) -> Analysis:
+        from analyzer.adapters import snapshots
+        from analyzer.application.analysis import Analysis
+
+        return Analysis(self.rules, self._store, snapshots.SnapshotJson(), _extract, build=_build_id())
+
+    def _extracted(self, source: VersionSource, spec: str) -> Side:
+        revision = source.resolve(spec)
+        return Side(revision, lambda: self._analysis.snapshot(revision, lambda: source.tree(revision)))
+
+    def _stored(self, source: SnapshotSource, spec: str) -> Side:
+        snapshot = source.load(spec)
+        return Side(snapshot.revision, lambda: snapshot)
+
+    def _is_shipped(self, spec: str) -> bool:
+        """Whether a snapshot made with the rules in use can stand for `spec`."""
+        if self._options.source == "git" or self.snapshots.find(spec) is None:
+            return False
+        return self.snapshots.load(spec).rules_digest == self.rules.digest
+
+
+def _local_source(spec: str) -> VersionSource | None:
+    """The source behind a spec that names something on this machine rather than a ref."""
+    if spec == _INSTALLED:
+        from analyzer.adapters.installed import installed_source
+
+        return installed_source()
+    path = Path(spec).expanduser()
+    if spec.endswith(_ARCHIVES):
+        from analyzer.adapters.wheel import ArchiveSource
+
+        if not path.is_file():
+            raise RepositoryError(f"there is no file {spec}", hint="give the path of a wheel or sdist")
+        return ArchiveSource(path)
+    if not path.is_dir():
+        return None
+    from analyzer.adapters.folder import FolderSource, is_sglang_folder
+
+    return FolderSource(path) if is_sglang_folder(path) or path.is_absolute() else None
+
+
+def _extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
+    from analyzer.application.extract import extract
+
+    return extract(tree, rules, store=store)
+
+
+def _build_id() -> str:
+    """What identifies this program in the cache; in a source tree also the state of its files."""
+    package = Path(__file__).resolve().parent.parent
+    if (package / "_rules").is_dir():
+        return __version__
+    states = sorted((path.stat().st_mtime_ns, path.name) for path in package.rglob("*.py"))
+    return f"{__version__}+{hashlib.sha256(repr(states).encode()).hexdigest()}"

@@ -1,0 +1,128 @@
+"""Extracting a ref's formulas once: a ref whose files are the same has the same formulas."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, Protocol
+
+from analyzer import __version__
+from analyzer.domain.errors import SnapshotError
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
+from analyzer.domain.source import Revision
+from analyzer.ports import BlobStore, SourceTree
+
+Extract = Callable[[SourceTree, RuleSet, BlobStore], Extraction]
+
+_SNAPSHOTS: Final = "snapshot"
+_COMMITS: Final = "commit"
+_MANIFESTS: Final = "manifests"
+# Enough for every release and the branches between them.
+_MAX_MANIFESTS: Final = 400
+
+
+class SnapshotCodec(Protocol):
+    """How a snapshot becomes bytes."""
+
+    def encode(self, snapshot: Snapshot) -> bytes:
+        """The bytes of `snapshot`."""
+        ...
+
+    def decode(self, content: bytes) -> Snapshot:
+        """The snapshot in `content`. Raises SnapshotError."""
+        ...
+
+
+class Analysis:
+    """Extracts refs under one set of rules, and remembers what it extracted."""
+
+    def __init__(
+        self, rules: RuleSet, store: BlobStore, codec: SnapshotCodec, extract: Extract, *, build: str
+    ) -> None:
+        """`build` identifies the program: what another one extracted is not trusted."""
+        self._rules = rules
+        self._store = store
+        self._codec = codec
+        self._extract = extract
+        self._prefix = _digest(build, str(SCHEMA_VERSION), rules.digest)
+
+    def snapshot(self, revision: Revision, open_tree: Callable[[], SourceTree]) -> Snapshot:
+        """The formulas of `revision`; its tree is opened only when its commit is new here."""
+        known = self._recall_commit(revision)
+        if known is not None:
+            return known
+        tree = open_tree()
+        known = self._recall_manifest(tree)
+        if known is None:
+            known = self._remember(tree, self._extract(tree, self._rules, self._store))
+        if is_immutable(revision):
+            self._store.put(_COMMITS, self._commit_key(revision), self._snapshot_key(tree, known).encode())
+        return replace(known, revision=revision)
+
+    def _recall_commit(self, revision: Revision) -> Snapshot | None:
+        if not is_immutable(revision):
+            return None
+        key = self._store.get(_COMMITS, self._commit_key(revision))
+        return None if key is None else self._load(key.decode(), revision)
+
+    def _recall_manifest(self, tree: SourceTree) -> Snapshot | None:
+        """The snapshot of another tree that has the same files wherever the extraction looked."""
+        for key, manifest in self._manifests().items():
+            if all(tree.blob(path) == blob for path, blob in manifest.items()):
+                loaded = self._load(self._tree_key(tree, key), tree.revision)
+                if loaded is not None:
+                    return loaded
+        return None
+
+    def _remember(self, tree: SourceTree, extraction: Extraction) -> Snapshot:
+        snapshot = Snapshot(tree.revision, extraction, __version__, self._rules.digest, self._units(extraction))
+        self._store.put(_SNAPSHOTS, self._snapshot_key(tree, snapshot), self._codec.encode(snapshot))
+        manifests = {_manifest_key(extraction.manifest): dict(extraction.manifest), **self._manifests()}
+        kept = dict(list(manifests.items())[:_MAX_MANIFESTS])
+        self._store.put(_MANIFESTS, self._prefix, json.dumps(kept).encode())
+        return snapshot
+
+    def _units(self, extraction: Extraction) -> dict[str, str]:
+        names = extraction.inputs.keys() | extraction.definitions.keys()
+        return {name: self._rules.symbols[name].unit for name in names if name in self._rules.symbols}
+
+    def _load(self, key: str, revision: Revision) -> Snapshot | None:
+        content = self._store.get(_SNAPSHOTS, key)
+        if content is None:
+            return None
+        try:
+            return replace(self._codec.decode(content), revision=revision)
+        except SnapshotError:
+            # The cache may be from another build of the same version; extracting anew repairs it.
+            return None
+
+    def _manifests(self) -> Mapping[str, Mapping[str, str | None]]:
+        content = self._store.get(_MANIFESTS, self._prefix)
+        return json.loads(content) if content is not None else {}
+
+    def _commit_key(self, revision: Revision) -> str:
+        return f"{self._prefix}:{revision.commit}"
+
+    def _snapshot_key(self, tree: SourceTree, snapshot: Snapshot) -> str:
+        return self._tree_key(tree, _manifest_key(snapshot.extraction.manifest))
+
+    def _tree_key(self, tree: SourceTree, manifest_key: str) -> str:
+        # Locations are display paths, which the same files have differently in a wheel and in a clone.
+        return f"{self._prefix}:{tree.display_path('sglang/')}:{manifest_key}"
+
+
+def is_immutable(revision: Revision) -> bool:
+    """Whether the revision's label is a git object id, whose content can never change."""
+    return len(revision.commit) >= 40 and all(char in "0123456789abcdef" for char in revision.commit)  # noqa: PLR2004 - a SHA-1
+
+
+def _manifest_key(manifest: Mapping[str, str | None]) -> str:
+    return _digest(*(f"{path}={blob}" for path, blob in sorted(manifest.items())))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

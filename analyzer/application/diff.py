@@ -1,0 +1,136 @@
+"""The use case of `diff`: compare the formulas of two refs by meaning."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from analyzer.application.selection import require, select_scenarios
+from analyzer.domain.errors import ExtractionError
+from analyzer.domain.extraction import Extraction, Gap
+from analyzer.domain.report import Change, DiffReport, Kind
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.snapshot import Snapshot
+from analyzer.domain.source import Revision
+
+# What the whole formula is for; a loss of all of it is reported under this name.
+_SINK: Final = "max_total_num_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a comparison is restricted to; empty means everything."""
+
+    scenarios: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
+
+
+def diff(
+    base: Snapshot, head: Revision, analyse_head: Callable[[], Snapshot], rules: RuleSet, scope: Scope
+) -> DiffReport:
+    """What changed from `base` to `head`; a head whose formula cannot be extracted is `lost`."""
+    check_scope(scope, rules)
+    scenarios = select_scenarios(scope.scenarios, rules)
+    try:
+        found = analyse_head()
+    except ExtractionError as error:
+        quantities = _chosen(scope, base.extraction)
+        return _report_lost(base, head, error, scenarios, quantities, _lost_rule(rules))
+    return _compare(base, found, rules, scenarios, scope)
+
+
+def check_scope(scope: Scope, rules: RuleSet) -> None:
+    """Refuse names that no rule declares, before anything is extracted. Raises UsageError."""
+    select_scenarios(scope.scenarios, rules)
+    for name in scope.quantities:
+        require(name, rules.quantities, "quantity")
+
+
+def _chosen(scope: Scope, *extractions: Extraction) -> tuple[str, ...]:
+    """The quantities to compare: those asked for, or all that a side has."""
+    return scope.quantities or tuple(dict.fromkeys(name for found in extractions for name in found.quantities))
+
+
+def _compare(
+    base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], scope: Scope
+) -> DiffReport:
+    from analyzer.compare import compare_extractions  # noqa: PLC0415 - not needed when head is lost
+
+    result = compare_extractions(
+        base.extraction,
+        head.extraction,
+        rules,
+        scenarios=scenarios,
+        quantities=_chosen(scope, base.extraction, head.extraction),
+        outside=not scope.scenarios,
+    )
+    return DiffReport(
+        base=base.revision,
+        head=head.revision,
+        verdict=result.verdict,
+        verdicts=result.verdicts,
+        changes=result.changes,
+        gaps=_all_gaps(base.extraction, head.extraction),
+        coverage={"base": base.extraction.coverage, "head": head.extraction.coverage},
+        base_path=base.extraction.hops,
+        head_path=head.extraction.hops,
+        notes=(*resolution_notes(base.revision, head.revision), *result.notes),
+    )
+
+
+def _report_lost(
+    base: Snapshot,
+    head: Revision,
+    error: ExtractionError,
+    scenarios: Sequence[str],
+    quantities: Sequence[str],
+    rule: str,
+) -> DiffReport:
+    sink = _SINK if _SINK in quantities else quantities[0]
+    change = Change(
+        rule=rule,
+        kind=Kind.LOST,
+        level="error",
+        action="removed",
+        quantity=sink,
+        affects=tuple(name for name in quantities if name != sink),
+        scenarios=tuple(scenarios),
+        guard="",
+        summary=f"The formula cannot be extracted from {head.resolved}: {error}",
+        before=None,
+        after=None,
+        witness=None,
+        bound=None,
+        commits=(),
+        fingerprint=hashlib.sha256(f"{rule}\0{sink}".encode()).hexdigest()[:16],
+    )
+    return DiffReport(
+        base=base.revision,
+        head=head,
+        verdict=Kind.LOST,
+        verdicts={name: dict.fromkeys(scenarios, Kind.LOST) for name in quantities},
+        changes=(change,),
+        gaps=base.extraction.gaps,
+        coverage={"base": base.extraction.coverage},
+        base_path=base.extraction.hops,
+        head_path=(),
+        notes=resolution_notes(base.revision, head),
+    )
+
+
+def _lost_rule(rules: RuleSet) -> str:
+    """The id of the rule about what can no longer be extracted."""
+    matching = (rule.id for rule in rules.changes if rule.area == "extraction" and Kind.LOST.label in rule.kinds)
+    return next(matching, "extraction-lost")
+
+
+def _all_gaps(base: Extraction, head: Extraction) -> tuple[Gap, ...]:
+    """The gaps of both sides, one that both have once and where head has it."""
+    return (*head.gaps, *(gap for gap in base.gaps if gap not in head.gaps))
+
+
+def resolution_notes(*revisions: Revision) -> tuple[str, ...]:
+    """How the refs were understood, where that is not obvious."""
+    return tuple(dict.fromkeys(revision.note for revision in revisions if revision.note))

@@ -1,0 +1,105 @@
+"""The loop between the flow analysis and the interpreter: explore only what the formula needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analyzer.domain.errors import AnchorNotFoundError
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
+from analyzer.domain.terms import symbols_of
+from analyzer.flow.callgraph import CallGraph, Node
+from analyzer.flow.program import TreeProgram
+from analyzer.flow.relevance import ModRef
+from analyzer.flow.roots import Root, RootSearch
+from analyzer.frontend.index import effects_of, index_module
+from analyzer.frontend.lower import lower_expression, lower_function, lower_statements
+from analyzer.ports import BlobStore, SourceTree
+from analyzer.symbolic.interpreter import Run, interpret
+
+# Each pass adds the attributes that the previous one was seen to read; real releases need three.
+_MAX_PASSES = 6
+
+
+class _Frontend:
+    """The lowering functions as the interpreter wants them."""
+
+    def function(self, text: str) -> FunctionSyntax:
+        """The function in `text`."""
+        return lower_function(text)
+
+    def statements(self, text: str) -> tuple[Stmt, ...]:
+        """The statements in `text`."""
+        return lower_statements(text)
+
+    def expression(self, text: str) -> Expr:
+        """The expression in `text`."""
+        return lower_expression(text)
+
+
+class Exploration:
+    """One tree under analysis."""
+
+    def __init__(self, tree: SourceTree, rules: RuleSet, store: BlobStore) -> None:
+        self._rules = rules
+        self._program = TreeProgram(tree, index_module)
+        self._graph = CallGraph(self._program, effects_of, rules.anchors)
+        self._search = RootSearch(tree, self._program, self._graph, rules.anchors)
+        del store
+
+    @property
+    def modules(self) -> int:
+        """How many files were looked into."""
+        return self._program.indexed
+
+    @property
+    def manifest(self) -> Mapping[str, str | None]:
+        """Every path that was asked for, with its blob."""
+        return dict(self._program.manifest)
+
+    def root(self) -> Root:
+        """Where interpretation starts."""
+        return self._search.find()
+
+    def interpret(self, root: Root) -> tuple[Run, str]:
+        """Interpret from `root` until no skipped statement could have written what the formula reads."""
+        universe = self._universe(root)
+        relevant = frozenset(self._rules.anchors["sink_attributes"]) | {"mem_fraction_static"}
+        sizing = ""
+        for _ in range(_MAX_PASSES):
+            relevance = ModRef(self._graph, self._rules.anchors, universe, relevant, sizing)
+            run = interpret(
+                self._program, _Frontend(), self._rules, relevance, root.definition, root.receiver, root.runner
+            )
+            run.read_quantities(root.sink)
+            grown = relevant | frozenset(run.machine.reads)
+            found = sizing or _sizing_definition(run, root.sink)
+            if found == sizing and not run.machine.skipped_writes & (grown - relevant):
+                break
+            relevant, sizing = grown, found
+        return run, sizing
+
+    def _universe(self, root: Root) -> frozenset[Node]:
+        """Every definition whose effects may concern the formula, as far as names tell."""
+        found = set(self._graph.closure((root.receiver, root.definition.key)))
+        for cls in self._program.mro(root.runner):
+            for method in cls.methods.values():
+                found |= self._graph.closure((root.runner, method.key))
+        found |= {(owner, key) for owner, key in self._search.driver_nodes()}
+        return frozenset(found)
+
+
+def _sizing_definition(run: Run, sink: str) -> str:
+    """The innermost definition that both measures after loading and sets the count: raises in it count."""
+    used = symbols_of(run.sink_value(sink))
+    measurements = [m for m in run.machine.world.measurements if m.term.name in used]
+    writes = [calls for receiver, name, calls, _ in run.machine.world.sink_writes if receiver is run.runner]
+    if not measurements or not writes:
+        raise AnchorNotFoundError(
+            f"the value of {sink} does not depend on a measurement",
+            where=", ".join(calls[-1] for calls in writes) or "nothing sets it on the path from the root",
+            hint="check measure_functions and sink_attributes in rules/anchors.toml",
+        )
+    last = max(measurements, key=lambda m: m.time).calls
+    common = [a for a, b in zip(last, writes[-1], strict=False) if a == b]
+    return common[-1] if common else last[0]

@@ -1,0 +1,212 @@
+"""Evaluating formulas: numbers in, the numbers out that the server would compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from analyzer.application.selection import require
+from analyzer.domain import build
+from analyzer.domain.binding import Binding
+from analyzer.domain.errors import UsageError
+from analyzer.domain.evaluation import Case, CaseResult, Result, Value
+from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.characters import printable
+from analyzer.domain.rules import RuleSet, SymbolRule
+from analyzer.domain.scenario import scenario_values
+from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion
+from analyzer.domain.terms import Atom, Conditional, Symbol, Term, children, constant, symbols_of
+
+_GIB: Final = 1 << 30
+
+
+def evaluate_cases(
+    extraction: Extraction,
+    rules: RuleSet,
+    cases: Sequence[Case],
+    quantities: Sequence[str],
+) -> list[CaseResult]:
+    """One result per case, in order; a case that cannot be evaluated fails alone."""
+    defined = _with_quantities_defined(extraction)
+    read = inputs_read(defined, rules, quantities)
+    evaluator = _Evaluator(defined, rules, tuple(quantities), read)
+    return [evaluator.evaluate(case) for case in cases]
+
+
+def convert_unit(formula: Formula) -> Term:
+    """The formula's value in the unit that results are given in."""
+    if (formula.source_unit, formula.unit) == ("byte", "GiB"):
+        return build.apply("/", formula.term, constant(_GIB))
+    return formula.term
+
+
+def _with_quantities_defined(extraction: Extraction) -> Extraction:
+    """`extraction` where a formula can read a tracked quantity as it reads a sub-quantity."""
+    converted = {
+        name: replace(formula, term=convert_unit(formula), source_unit=formula.unit)
+        for name, formula in extraction.quantities.items()
+    }
+    return replace(extraction, definitions={**extraction.definitions, **converted})
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluator:
+    """Evaluates cases on one extraction, whose definitions hold every formula in its result unit."""
+
+    extraction: Extraction
+    rules: RuleSet
+    quantities: tuple[str, ...]
+    read: frozenset[str]
+
+    def evaluate(self, case: Case) -> CaseResult:
+        try:
+            if case.problem is not None:
+                raise UsageError(case.problem)
+            self._check_inputs(case)
+            values = scenario_values(self.rules, case.scenario)
+        except UsageError as problem:
+            return CaseResult(case, problem=str(problem))
+        bound = self._bind(values, case)
+        unbound = self._bind({}, case)
+        results: dict[str, Result] = {}
+        error = None
+        for name in self.quantities:
+            rule = self.rules.quantities.get(name)
+            binding = unbound if rule is not None and rule.scenario_free else bound
+            results[name], raised = self._result(name, binding, case)
+            error = error or raised
+        ignored = tuple(name for name in case.inputs if name not in self.read)
+        return CaseResult(case, results, error, ignored)
+
+    def _bind(self, scenario: Mapping[str, Value], case: Case) -> Binding:
+        return Binding(self.extraction, self.rules, scenario, case.inputs)
+
+    def _check_inputs(self, case: Case) -> None:
+        known = self.rules.symbols.keys() | self.rules.quantities.keys()
+        for name, value in case.inputs.items():
+            require(name, known, "symbol")
+            if name in self.rules.symbols:
+                _check_value(self.rules.symbols[name], value)
+
+    def _result(self, name: str, binding: Binding, case: Case) -> tuple[Result, str | None]:
+        formula = self.extraction.definitions.get(name)
+        unit = formula.unit if formula is not None else self._unit(name)
+        if name in case.inputs:
+            return Result(case.inputs[name], unit), None
+        if formula is None:
+            return Result(None, unit, (name,)), None
+        try:
+            _raise_error(formula, binding)
+            value = _plain(binding.value(formula.term))
+        except RaisedError as raised:
+            return Result(None, unit), raised.exception
+        except MissingInputError as missing:
+            names = missing_inputs(formula.term, binding, self.extraction) or {missing.name}
+            return Result(None, unit, tuple(sorted(names))), None
+        return Result(value, unit), None
+
+    def _unit(self, name: str) -> str:
+        rule = self.rules.quantities.get(name) or self.rules.symbols.get(name)
+        return rule.unit if rule is not None else ""
+
+
+def _raise_error(formula: Formula, binding: Binding) -> None:
+    """Raise what SGLang would raise before the value exists."""
+    if formula.error is None:
+        return
+    try:
+        binding.value(formula.error)
+    except MissingInputError:
+        # Whether it raises depends on an input that is not known; the value itself may not.
+        return
+
+
+def _check_value(rule: SymbolRule, value: Value) -> None:
+    """Refuse a value that no configuration could hold, before it turns into an error of the formula."""
+    wanted = {"integer": "a number", "real": "a number", "memory": "a number", "boolean": "true or false"}
+    expected = wanted.get(rule.domain.kind)
+    is_flag = isinstance(value, bool)
+    fits = is_flag if expected == "true or false" else isinstance(value, int | float) and not is_flag
+    if expected is not None and value is not None and not fits:
+        raise UsageError(f"{rule.name} must be {expected}, not '{printable(str(value))}'")
+
+
+def _plain(value: Any) -> Value:
+    """A result as data; an option that is off has no value."""
+    if isinstance(value, Off):
+        raise MissingInputError(value.name)
+    return value.name if isinstance(value, Atom) else value
+
+
+def inputs_read(extraction: Extraction, rules: RuleSet, quantities: Sequence[str]) -> frozenset[str]:
+    """Every name that `quantities` depend on, the quantities themselves included."""
+    seen: set[str] = set()
+    stack = list(quantities)
+    while stack:
+        name = stack.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        stack.extend(symbols_of(*_sources(name, extraction, rules)) - seen)
+    return frozenset(seen)
+
+
+def _sources(name: str, extraction: Extraction, rules: RuleSet) -> list[Term]:
+    """The formulas that can give `name` its value."""
+    formula = extraction.definitions.get(name) or extraction.quantities.get(name)
+    facts = extraction.inputs.get(name)
+    rule = rules.symbols.get(name)
+    found = [formula.term, formula.error] if formula is not None else []
+    found += [facts.default] if facts is not None else []
+    found += [rule.default] if rule is not None else []
+    return [term for term in found if term is not None]
+
+
+def missing_inputs(term: Term, binding: Binding, extraction: Extraction) -> set[str]:
+    """The inputs that `term` lacks on the branches that the known ones lead to.
+
+    A sub-quantity is not named when what it lacks itself can be.
+    """
+    missing: set[str] = set()
+    seen: set[int] = set()
+
+    def visit(node: Term) -> None:
+        if id(node) in seen:
+            return
+        seen.add(id(node))
+        if not _lacks_value(node, binding):
+            return
+        found = len(missing)
+        for part in _lacking(node, binding, extraction):
+            visit(part)
+        if isinstance(node, Symbol) and len(missing) == found:
+            missing.add(node.name)
+
+    with deep_recursion():
+        visit(term)
+    return missing
+
+
+def _lacks_value(node: Term, binding: Binding) -> bool:
+    """Whether `node` has no value that arithmetic could use."""
+    try:
+        return isinstance(binding.value(node), Off)
+    except MissingInputError:
+        return True
+    except RaisedError:
+        return False
+
+
+def _lacking(node: Term, binding: Binding, extraction: Extraction) -> tuple[Term, ...]:
+    """The operands of a term without a value, or the formula behind it, that may be why."""
+    if isinstance(node, Symbol):
+        formula = extraction.definitions.get(node.name)
+        return (formula.term,) if formula is not None else ()
+    if not isinstance(node, Conditional):
+        return children(node)
+    try:
+        taken = node.then if binding.value(node.guard) else node.otherwise
+    except (MissingInputError, RaisedError):
+        return (node.guard,)
+    return (taken,)

@@ -1,0 +1,48 @@
+"""Which scenarios and quantities a report is about; unknown names are errors with a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from analyzer.domain.errors import UsageError
+from analyzer.domain.characters import printable
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import scenario_values
+from analyzer.domain.suggest import nearest
+
+# A longer list of names helps nobody on one line.
+_LISTED: Final = 20
+
+
+def scenario_title(name: str, rules: RuleSet) -> str:
+    """The scenario `name` in words: its family and its modifiers."""
+    family, *modifiers = name.split("+")
+    parts = [family, *(f"+{modifier}" for modifier in modifiers)]
+    return ", ".join(rules.scenarios[part].title for part in parts if part in rules.scenarios)
+
+
+def select_scenarios(names: Iterable[str], rules: RuleSet) -> tuple[str, ...]:
+    """The scenarios asked for, or every family when none is. Raises UsageError."""
+    chosen = tuple(dict.fromkeys(names))
+    for name in chosen:
+        scenario_values(rules, name)
+    return chosen or tuple(name for name in rules.scenarios if not name.startswith("+"))
+
+
+def select_quantities(names: Iterable[str], available: Sequence[str], extra: Collection[str] = ()) -> tuple[str, ...]:
+    """The quantities asked for, or all that are `available`; `extra` ones exist on request. Raises UsageError."""
+    chosen = tuple(dict.fromkeys(names))
+    for name in chosen:
+        require(name, [*available, *extra], "quantity")
+    return chosen or tuple(available)
+
+
+def require(name: str, known: Collection[str], what: str) -> str:
+    """`name` when it is one of `known`. Raises UsageError that names the nearest."""
+    if name in known:
+        return name
+    near = nearest(name, known)
+    listing = f"known are {', '.join(sorted(known))}" if len(known) <= _LISTED else ""
+    hint = f"did you mean {' or '.join(near)}?" if near else listing
+    raise UsageError(f"unknown {what} '{printable(name)}'", hint=hint)

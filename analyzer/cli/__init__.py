@@ -1,0 +1,48 @@
+"""The command line: arguments, exit codes, and one line for every failure."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from analyzer.cli.group import CommandGroup
+from analyzer.cli.state import State
+from analyzer.domain.errors import AnalyzerError
+from analyzer.domain.characters import printable
+
+_INTERNAL_ERROR: Final = 2
+_INTERRUPTED: Final = 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; nothing a user does ends in a traceback."""
+    state = State()
+    try:
+        code = CommandGroup().main(list(arguments), prog_name="analyzer", standalone_mode=False, obj=state)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as left:
+        return left.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except AnalyzerError as error:
+        _report(str(error), state)
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the last resort: a crash is never an answer
+        _report(f"internal error: {type(error).__name__}: {error}; please report it; -v for the traceback", state)
+        return _INTERNAL_ERROR
+
+
+def _report(message: str, state: State) -> None:
+    """Say why the command failed; the traceback only on request."""
+    if state.verbose:
+        import traceback  # noqa: PLC0415 - only for a traceback
+
+        traceback.print_exc()
+    lines = "\n".join(map(printable, message.splitlines()))
+    click.echo(f"analyzer: error: {lines}", file=sys.stderr)

@@ -1,0 +1,47 @@
+"""``analyzer eval``."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.cli.options import Common, common_options, selection_options
+from analyzer.cli.output import emit, note_all
+
+# A command imports what it runs when it runs: `--help` answers at once.
+# ruff: noqa: PLC0415
+
+_BAD_CASE = 2
+
+
+@click.command("eval")
+@click.argument("ref")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
+@click.option("--inputs", metavar="FILE", help="A JSON list of cases (`scenario`, `inputs`); - reads stdin.")
+@selection_options
+@common_options("eval")
+def command(
+    common: Common,
+    ref: str,
+    settings: tuple[str, ...],
+    inputs: str | None,
+    scenarios: tuple[str, ...],
+    quantities: tuple[str, ...],
+) -> int:
+    """Put numbers into the formulas of REF; the results are those the server would compute."""
+    from analyzer import api
+    from analyzer.cli.cases import read_cases
+    from analyzer.domain.errors import UsageError
+
+    cases = read_cases(inputs, settings, scenarios)
+    with api.Workspace(common.for_api()) as workspace:
+        report = api.evaluate(ref, cases, quantities=quantities, options=workspace)
+        problems = [result.problem for result in report.results if result.problem is not None]
+        if problems and inputs is None:
+            raise UsageError(problems[0])
+        emit("eval", report, common, workspace.rules, (case.scenario for case in cases))
+    note_all(filter(None, [report.revision.note]), common)
+    if common.format != "text":
+        ignored = dict.fromkeys(name for result in report.results for name in result.ignored)
+        note_all([f"the formulas of {ref} do not read {', '.join(ignored)}"] if ignored else [], common)
+        note_all((f"a case cannot be evaluated: {problem}" for problem in dict.fromkeys(problems)), common)
+    return _BAD_CASE if problems else 0

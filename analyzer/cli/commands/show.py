@@ -1,0 +1,23 @@
+"""``analyzer show``."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.cli.options import Common, common_options, selection_options
+from analyzer.cli.output import emit, note_all
+
+
+@click.command("show")
+@click.argument("ref")
+@selection_options
+@common_options("show")
+def command(common: Common, ref: str, scenarios: tuple[str, ...], quantities: tuple[str, ...]) -> None:
+    """Write down the formulas of REF: each quantity, each scenario, units, source lines and gaps."""
+    from analyzer import api  # noqa: PLC0415 - `--help` does not need it
+
+    with api.Workspace(common.for_api()) as workspace:
+        report = api.show(ref, scenarios=scenarios, quantities=quantities, options=workspace)
+        emit("show", report, common, workspace.rules, scenarios)
+    if common.format != "text":
+        note_all(report.notes, common)

@@ -1,0 +1,107 @@
+"""The options that all commands share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from analyzer.cli.state import State
+from analyzer.render.formats import formats_of
+
+if TYPE_CHECKING:
+    from analyzer.api import Options
+
+Function = Callable[..., Any]
+_SOURCES: Final = ("git", "pypi", "snapshot")
+_PATH: Final = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The shared options of one call."""
+
+    repo: Path | None
+    source: str | None
+    rules: Path | None
+    output: Path | None
+    use_cache: bool
+    quiet: bool
+    verbose: bool
+    format: str = "text"
+
+    def for_api(self) -> Options:
+        """The part that decides where code, rules and cache are."""
+        from analyzer.api import Options  # noqa: PLC0415 - `--help` does not need it
+        from analyzer.cli.progress import StderrProgress  # noqa: PLC0415 - nor this
+
+        return Options(
+            repo=self.repo,
+            source=self.source,
+            rules=self.rules,
+            use_cache=self.use_cache,
+            progress=StderrProgress(quiet=self.quiet),
+        )
+
+
+def common_options(command: str, output_help: str = "Write the result to this file.") -> Callable[[Function], Function]:
+    """Give a command the shared options, as its first argument `common`."""
+    formats = formats_of(command)
+    options = [
+        click.option("--repo", type=_PATH, metavar="DIR", help="The clone of SGLang to read (else $SGLANG_REPO)."),
+        click.option("--source", type=click.Choice(_SOURCES), help="Where code comes from."),
+        click.option("--rules", type=_PATH, metavar="DIR", help="A rules folder to use instead of the built-in one."),
+        click.option("-o", "--output", type=_PATH, metavar="PATH", help=output_help),
+        click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
+        click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
+        click.option("-v", "--verbose", is_flag=True, help="Tracebacks of failures."),
+        *([click.option("--format", type=click.Choice(formats), default=formats[0])] if formats else []),
+    ]
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def call(no_cache: bool, **values: Any) -> Any:  # noqa: FBT001 - click calls by keyword
+            names = ("repo", "source", "rules", "output", "quiet", "verbose", *(["format"] if formats else []))
+            common = Common(use_cache=not no_cache, **{name: values.pop(name) for name in names})
+            click.get_current_context().ensure_object(State).verbose = common.verbose
+            return function(common, **values)
+
+        call.__dict__.setdefault("__click_params__", []).append(version_option())
+        for option in reversed(options):
+            option(call)
+        return call
+
+    return decorate
+
+
+def selection_options(function: Function) -> Function:
+    """Give a command ``--scenario`` and ``--quantity``."""
+    for name, metavar in (("quantity", "quantities"), ("scenario", "scenarios")):
+        text = f"Restrict the report to this {name} (repeatable)."
+        function = click.option(f"--{name}", metavar, multiple=True, metavar="NAME", help=text)(function)
+    return function
+
+
+def version_option() -> click.Option:
+    """``--version``, which every command answers."""
+    return click.Option(
+        ["--version"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_print_version,
+        help="Show the version and leave.",
+    )
+
+
+def _print_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls by position
+    del parameter
+    if value and not context.resilient_parsing:
+        from analyzer import __version__  # noqa: PLC0415 - reading the metadata takes a moment
+
+        click.echo(f"analyzer {__version__}")
+        context.exit()

@@ -1,0 +1,31 @@
+"""Notes and progress on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from analyzer.domain.characters import printable
+
+
+class StderrProgress:
+    """Says notes always, unless quiet, and counts on a terminal only."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def note(self, message: str) -> None:
+        """Say one line."""
+        if not self._quiet:
+            print(f"note: {printable(message)}", file=sys.stderr, flush=True)
+
+    def track(self, items: Iterable[str], total: int, label: str) -> Iterable[str]:
+        """Yield `items`, counting them."""
+        return items if self._quiet or not sys.stderr.isatty() else _count(items, total, label)
+
+
+def _count(items: Iterable[str], total: int, label: str) -> Iterator[str]:
+    for done, item in enumerate(items, 1):
+        print(f"\r\x1b[K{label} {done}/{total} {printable(item)}", end="", file=sys.stderr, flush=True)
+        yield item
+    print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,305 @@
+"""What the difference between two formulas consists of: the smallest place where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from analyzer.domain.build import apply, is_boolean, negate
+from analyzer.domain.semantics import deep_recursion
+from analyzer.domain.terms import Apply, Conditional, Constant, Raise, Term, constant
+
+Equal = Callable[[Term, Term], bool]
+
+_ROUNDINGS: Final = frozenset({"int", "floor", "ceil", "round", "float", "float32"})
+_DIVISIONS: Final = frozenset({"/", "//"})
+_KIB: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part that was added, removed or changed; `area` and `action` are those of the change rules.
+
+    `condition` is the guard under which a case or an error was added or removed.
+    """
+
+    area: str
+    action: str
+    before: Term | None
+    after: Term | None
+    condition: Term | None = None
+
+
+def explain(before: Term, after: Term, equal: Equal) -> Part:
+    """The smallest part in which `before` and `after` differ."""
+    with deep_recursion():
+        return _Explainer(equal).part(before, after, "term")
+
+
+class _Explainer:
+    def __init__(self, equal: Equal) -> None:
+        self._equal_terms = equal
+        self._memo: dict[tuple[Term, Term, str], Part] = {}
+
+    def part(self, before: Term, after: Term, area: str) -> Part:
+        """The difference of two terms that stand in a place of kind `area`."""
+        key = (before, after, area)
+        if key not in self._memo:
+            self._memo[key] = self._part(before, after, area)
+        return self._memo[key]
+
+    def _equal(self, before: Term, after: Term) -> bool:
+        return before is after or self._equal_terms(before, after)
+
+    def _part(self, before: Term, after: Term, area: str) -> Part:
+        if isinstance(before, Conditional) or isinstance(after, Conditional):
+            found = self._conditionals(before, after, area)
+            if found is not None:
+                return found
+        if isinstance(before, Raise) or isinstance(after, Raise):
+            return Part("error", _action(before, after), *_unless_value(before, after))
+        for step in (self._rounding, self._clamp, self._product, self._sum, self._same_operator):
+            found = step(before, after, area)
+            if found is not None:
+                return found
+        return Part(_leaf_area(before, after, area), "changed", before, after)
+
+    def _conditionals(self, before: Term, after: Term, area: str) -> Part | None:
+        if isinstance(before, Conditional) and isinstance(after, Conditional):
+            found = self._two_conditionals(before, after, area)
+            if found is not None:
+                return found
+        if isinstance(after, Conditional):
+            found = self._new_guard(before, after, "added")
+            if found is not None:
+                return found
+        if isinstance(before, Conditional):
+            found = self._new_guard(after, before, "removed")
+            if found is not None:
+                return found
+        return None
+
+    def _two_conditionals(self, before: Conditional, after: Conditional, area: str) -> Part | None:
+        if self._equal(before.guard, after.guard):
+            if self._equal(before.then, after.then):
+                return self.part(before.otherwise, after.otherwise, area)
+            if self._equal(before.otherwise, after.otherwise) or not (
+                isinstance(before.then, Raise) or isinstance(after.then, Raise)
+            ):
+                return self.part(before.then, after.then, area)
+            return self.part(before.otherwise, after.otherwise, area)
+        if self._equal(before.then, after.then) and self._equal(before.otherwise, after.otherwise):
+            kind = "error" if _raises(before) or _raises(after) else "guard"
+            return Part(kind, "changed", before.guard, after.guard)
+        return None
+
+    def _new_guard(self, plain: Term, guarded: Conditional, action: str) -> Part | None:
+        """`guarded` is `plain` but for one branch."""
+        for kept, other in ((guarded.otherwise, guarded.then), (guarded.then, guarded.otherwise)):
+            if not self._equal(plain, kept):
+                continue
+            condition = guarded.guard if kept is guarded.otherwise else negate(guarded.guard)
+            if isinstance(other, Raise):
+                return _one_sided("error", action, condition, condition)
+            inner = self.part(kept, other, "term") if action == "added" else self.part(other, kept, "term")
+            if inner.area == "clamp" and inner.action == action:
+                return inner
+            return _one_sided("guard", action, guarded, condition)
+        return None
+
+    def _rounding(self, before: Term, after: Term, area: str) -> Part | None:
+        first, second = _rounded(before), _rounded(after)
+        if first and second and isinstance(before, Apply) and isinstance(after, Apply):
+            if before.op == after.op:
+                return self.part(before.args[0], after.args[0], area)
+            if self._equal(before.args[0], after.args[0]):
+                return Part("rounding", "changed", before, after)
+        if second and isinstance(after, Apply) and self._equal(before, after.args[0]):
+            return Part("rounding", "added", None, after)
+        if first and isinstance(before, Apply) and self._equal(before.args[0], after):
+            return Part("rounding", "removed", before, None)
+        for whole, plain, action in ((after, before, "added"), (before, after, "removed")):
+            unit = _rounded_down_to(whole)
+            if unit is not None and self._equal(unit[0], plain):
+                return _one_sided("rounding", action, whole)
+        return self._division(before, after)
+
+    def _division(self, before: Term, after: Term) -> Part | None:
+        if not (isinstance(before, Apply) and isinstance(after, Apply) and {before.op, after.op} == _DIVISIONS):
+            return None
+        if all(map(self._equal, before.args, after.args)):
+            return Part("rounding", "changed", before, after)
+        return None
+
+    def _clamp(self, before: Term, after: Term, area: str) -> Part | None:
+        for op in ("min", "max"):
+            first, second = _operands(op, before), _operands(op, after)
+            if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no clamp on either side
+                continue
+            found = self._leftover(first, second)
+            if found is not None:
+                return self._of_leftover(*found, "clamp")
+        return None
+
+    def _sum(self, before: Term, after: Term, area: str) -> Part | None:
+        first, second = _summands(before), _summands(after)
+        if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no sum on either side
+            return None
+        found = self._leftover(first, second)
+        return None if found is None else self._of_leftover(*found, "term")
+
+    def _product(self, before: Term, after: Term, area: str) -> Part | None:
+        if _is_sum(before) or _is_sum(after):
+            return None
+        first, second = _factors(before), _factors(after)
+        if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no product on either side
+            return None
+        conversion = _conversion(first, second)
+        found = self._leftover(first, second)
+        if found is None:
+            return None
+        part = self._of_leftover(*found, "factor")
+        return Part("conversion", part.action, part.before, part.after) if conversion and part.area == "factor" else part
+
+    def _leftover(self, first: list[Term], second: list[Term]) -> tuple[list[Term], list[Term]] | None:
+        """What remains after pairing off equal operands; None when nothing pairs, or all does."""
+        left, right = list(first), list(second)
+        for match in (lambda a, b: a is b, self._equal):
+            for item in list(left):
+                partner = next((other for other in right if match(item, other)), None)
+                if partner is not None:
+                    left.remove(item)
+                    right.remove(partner)
+        nothing_paired = len(left) == len(first) and len(left) + len(right) > 2  # noqa: PLR2004 - one each still pairs
+        return None if nothing_paired or not (left or right) else (left, right)
+
+    def _of_leftover(self, left: list[Term], right: list[Term], area: str) -> Part:
+        if not left:
+            return Part(area, "added", None, _joined(right, area))
+        if not right:
+            return Part(area, "removed", _joined(left, area), None)
+        if len(left) == len(right) == 1:
+            return self.part(left[0], right[0], area)
+        return Part(area, "changed", _joined(left, area), _joined(right, area))
+
+    def _same_operator(self, before: Term, after: Term, area: str) -> Part | None:
+        if is_boolean(before) or is_boolean(after):
+            return Part("guard", "changed", before, after)
+        if not (isinstance(before, Apply) and isinstance(after, Apply)):
+            return None
+        if before.op != after.op or len(before.args) != len(after.args):
+            return None
+        differing = [(a, b) for a, b in zip(before.args, after.args, strict=True) if not self._equal(a, b)]
+        inner = "factor" if before.op in ("*", "/", "//", "%") else area
+        return self.part(*differing[0], inner) if len(differing) == 1 else None
+
+
+def _one_sided(area: str, action: str, shown: Term, condition: Term | None = None) -> Part:
+    return Part(area, action, *((None, shown) if action == "added" else (shown, None)), condition)
+
+
+def _action(before: Term, after: Term) -> str:
+    if isinstance(before, Raise) and isinstance(after, Raise):
+        return "changed"
+    return "removed" if isinstance(before, Raise) else "added"
+
+
+def _unless_value(before: Term, after: Term) -> tuple[Term | None, Term | None]:
+    """An error that took the place of a value is shown alone."""
+    if isinstance(before, Raise) and isinstance(after, Raise):
+        return before, after
+    return (before, None) if isinstance(before, Raise) else (None, after)
+
+
+def _raises(term: Conditional) -> bool:
+    return isinstance(term.then, Raise) or isinstance(term.otherwise, Raise)
+
+
+def _rounded(term: Term) -> bool:
+    return isinstance(term, Apply) and term.op in _ROUNDINGS and len(term.args) == 1
+
+
+def _rounded_down_to(term: Term) -> tuple[Term, Term] | None:
+    """x and n of ``x // n * n``."""
+    match term:
+        case Apply("*", (Apply("//", (value, unit)), again)) if unit is again:
+            return value, unit
+        case Apply("*", (again, Apply("//", (value, unit)))) if unit is again:
+            return value, unit
+        case _:
+            return None
+
+
+def _operands(op: str, term: Term) -> list[Term]:
+    if isinstance(term, Apply) and term.op == op:
+        return [part for arg in term.args for part in _operands(op, arg)]
+    return [term]
+
+
+def _is_sum(term: Term) -> bool:
+    return isinstance(term, Apply) and term.op in ("+", "-")
+
+
+def _summands(term: Term) -> list[Term]:
+    match term:
+        case Apply("+", (left, right)):
+            return _summands(left) + _summands(right)
+        case Apply("-", (left, right)):
+            return _summands(left) + [_negative(part) for part in _summands(right)]
+        case _:
+            return [term]
+
+
+def _negative(term: Term) -> Term:
+    return term.args[0] if isinstance(term, Apply) and term.op == "neg" else apply("neg", term)
+
+
+def _factors(term: Term) -> list[Term]:
+    match term:
+        case Apply("*", (left, right)):
+            return _factors(left) + _factors(right)
+        case Apply("/", (left, right)):
+            return _factors(left) + [apply("/", constant(1), part) for part in _factors(right)]
+        case _:
+            return [term]
+
+
+def _joined(parts: list[Term], area: str) -> Term:
+    if area == "clamp":
+        return parts[0] if len(parts) == 1 else apply("tuple", *parts)
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = apply("*" if area == "factor" else "+", whole, part)
+    return whole
+
+
+def _conversion(first: list[Term], second: list[Term]) -> bool:
+    """Whether the numbers among the factors differ by a power of 1024."""
+    ratio = _number(second) / _number(first) if _number(first) and _number(second) else Fraction(1)
+    ratio = ratio if ratio >= 1 else 1 / ratio if ratio > 0 else Fraction(1)
+    if ratio == 1:
+        return False
+    while ratio % _KIB == 0:
+        ratio /= _KIB
+    return ratio == 1
+
+
+def _number(factors: list[Term]) -> Fraction:
+    product = Fraction(1)
+    for factor in factors:
+        match factor:
+            case Constant(value) if isinstance(value, int | float) and value - value == 0:
+                product *= Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+            case Apply("/", (Constant(), Constant(value))) if isinstance(value, int | float) and value:
+                product /= Fraction(value)
+            case _:
+                pass
+    return product
+
+
+def _leaf_area(before: Term, after: Term, area: str) -> str:
+    if area == "term" and not isinstance(before, Apply | Constant) and not isinstance(after, Constant):
+        return "input"
+    return area

@@ -1,0 +1,139 @@
+"""Turning differences into findings: rule, sentence, sides, fingerprint, order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
+
+from analyzer.compare.explain import Part
+from analyzer.domain.extraction import Formula
+from analyzer.domain.notation import to_latex, to_text
+from analyzer.domain.report import Change, Kind, Side, Witness
+from analyzer.domain.rules import ChangeRule, RuleSet
+from analyzer.domain.terms import Term
+
+_SHORT: Final = 160
+_FALLBACK: Final = ChangeRule(
+    "SGM100",
+    "any",
+    "any",
+    (),
+    (),
+    "warning",
+    "Formula changed",
+    "{quantity}: {before} became {after}",
+    "No more specific rule describes this change.",
+    "Read both formulas.",
+    "",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A difference of one quantity in some scenarios, before a rule is chosen for it."""
+
+    quantity: str
+    kind: Kind
+    part: Part
+    scenarios: tuple[str, ...]
+    before: Formula | None
+    after: Formula | None
+    affects: tuple[str, ...] = ()
+    witness: Witness | None = None
+    bound: str | None = None
+    guard: str = ""
+    detail: str = ""
+
+
+def to_changes(findings: Iterable[Finding], rules: RuleSet) -> tuple[Change, ...]:
+    """One change per distinct finding, in a total order."""
+    grouped: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = _identity(finding)
+        known = grouped.get(key)
+        grouped[key] = finding if known is None else _merged(known, finding)
+    order = {name: position for position, name in enumerate(rules.quantities)}
+    changes = [_change(finding, rules) for finding in grouped.values()]
+    changes.sort(key=lambda c: (-c.kind, order.get(c.quantity, len(order)), c.quantity, c.rule, c.summary, c.fingerprint))
+    return tuple(changes)
+
+
+def _identity(finding: Finding) -> tuple[object, ...]:
+    part = finding.part
+    if Kind.MOVED <= finding.kind <= Kind.UNIT:
+        # Which text was rewritten differs from scenario to scenario; that it was is one fact.
+        return (finding.quantity, finding.kind)
+    return (finding.quantity, finding.kind, part.area, part.action, part.before, part.after, bool(finding.scenarios))
+
+
+def _merged(first: Finding, second: Finding) -> Finding:
+    scenarios = tuple(dict.fromkeys((*first.scenarios, *second.scenarios)))
+    affects = tuple(dict.fromkeys((*first.affects, *second.affects)))
+    return replace(first, scenarios=scenarios, affects=affects, witness=first.witness or second.witness)
+
+
+def _change(finding: Finding, rules: RuleSet) -> Change:
+    rule = choose_rule(rules.changes, finding.part.area, finding.part.action, finding.kind, finding.quantity)
+    before, after = _side(finding.part.before, finding.before), _side(finding.part.after, finding.after)
+    order = {name: position for position, name in enumerate(rules.quantities)}
+    return Change(
+        rule=rule.id,
+        kind=finding.kind,
+        level=rule.level,
+        action=finding.part.action,
+        quantity=finding.quantity,
+        affects=tuple(sorted(finding.affects, key=lambda name: (order.get(name, len(order)), name))),
+        scenarios=finding.scenarios,
+        guard=finding.guard,
+        summary=_summary(rule, finding, before, after),
+        before=before,
+        after=after,
+        witness=finding.witness,
+        bound=finding.bound,
+        commits=(),
+        fingerprint=fingerprint(rule.id, finding.quantity, before, after),
+    )
+
+
+def choose_rule(rules: Sequence[ChangeRule], area: str, action: str, kind: Kind, quantity: str) -> ChangeRule:
+    """The most specific rule for a difference."""
+    fitting = [
+        rule
+        for rule in rules
+        if rule.area == area
+        and rule.action in (action, "any")
+        and (not rule.kinds or kind.label in rule.kinds)
+        and (not rule.quantities or quantity in rule.quantities)
+    ]
+    fitting.sort(key=lambda rule: (not rule.quantities, rule.action == "any", not rule.kinds, rule.id))
+    return fitting[0] if fitting else _FALLBACK
+
+
+def _side(term: Term | None, formula: Formula | None) -> Side | None:
+    if term is None:
+        return None
+    unit, locations = (formula.unit, formula.locations) if formula is not None else ("", ())
+    return Side(to_text(term), to_latex(term), unit, locations)
+
+
+def _summary(rule: ChangeRule, finding: Finding, before: Side | None, after: Side | None) -> str:
+    return rule.message.format(
+        quantity=finding.quantity,
+        detail=finding.detail,
+        before=_shortened(before),
+        after=_shortened(after),
+        scenarios=", ".join(finding.scenarios) or "no scenario",
+    )
+
+
+def _shortened(side: Side | None) -> str:
+    text = " ".join(side.text.split()) if side is not None else "nothing"
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."
+
+
+def fingerprint(rule: str, quantity: str, before: Side | None, after: Side | None) -> str:
+    """What stays the same when lines move and sentences are reworded."""
+    parts = (rule, quantity, before.text if before else "", after.text if after else "")
+    return sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,153 @@
+"""The two sides of a comparison under one scenario: what is settled, what stays open, what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from analyzer.domain.build import rewrite
+from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.report import Value
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, Specialiser, outcome, scenario_values
+from analyzer.domain.terms import Constant, Symbol, Term, symbols_of
+
+# Measured or chosen, not computed from anything that a case could set instead.
+_NEVER_EXPANDED: Final = frozenset(
+    {"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION}
+)
+_MAX_ROUNDS: Final = 8
+
+
+class Side:
+    """One extraction, specialised for one scenario (None: not at all)."""
+
+    def __init__(
+        self, extraction: Extraction, rules: RuleSet, values: Mapping[str, Value] | None, open_symbols: Iterable[str]
+    ) -> None:
+        self.extraction = extraction
+        self._specialiser = None
+        if values is not None:
+            self._specialiser = Specialiser(extraction, rules, values, open_symbols=open_symbols)
+        self._known: dict[str, Term | None] = {}
+        self._defaults = Specialiser(extraction, rules, values or {}, open_symbols=open_symbols)
+
+    def formula(self, name: str) -> Formula | None:
+        """The formula of a quantity or a sub-quantity."""
+        return self.extraction.quantities.get(name) or self.extraction.definitions.get(name)
+
+    def term(self, name: str) -> Term | None:
+        """What `name` computes here, errors included."""
+        if name not in self._known:
+            formula = self.formula(name)
+            self._known[name] = None if formula is None else self.settled(outcome(formula))
+        return self._known[name]
+
+    def settled(self, term: Term) -> Term:
+        """`term` as the scenario leaves it."""
+        return term if self._specialiser is None else self._specialiser.term(term)
+
+    def default(self, name: str) -> Term | None:
+        """What `name` is worth when it is left unset."""
+        return self._defaults.default(name)
+
+    def reads(self, name: str) -> frozenset[str]:
+        """Every symbol that `name` depends on, through sub-quantities."""
+        reached: set[str] = set()
+        waiting = [name]
+        while waiting:
+            term = self.term(waiting.pop())
+            new = (symbols_of(term) if term is not None else frozenset()) - reached
+            reached |= new
+            waiting.extend(new)
+        return frozenset(reached)
+
+    def expand(self, term: Term, names: Iterable[str] | None = None) -> Term:
+        """`term` with sub-quantities replaced by their formulas: those of `names`, or all."""
+        chosen = None if names is None else frozenset(names)
+
+        def replace(node: Term) -> Term | None:
+            if isinstance(node, Symbol) and node.name not in _NEVER_EXPANDED:
+                if chosen is None or node.name in chosen:
+                    return self.term(node.name)
+            return None
+
+        for _ in range(_MAX_ROUNDS):
+            expanded = rewrite(term, replace)
+            if expanded is term:
+                break
+            term = expanded
+        return term
+
+
+class Sides:
+    """Base and head under one scenario."""
+
+    def __init__(self, base: Extraction, head: Extraction, rules: RuleSet, scenario: str | None) -> None:
+        self.rules = rules
+        self.scenario = scenario
+        values = None if scenario is None else scenario_values(rules, scenario) if scenario else {}
+        self.defaults_apart = () if scenario is None else differing_defaults(base, head, values or {})
+        self.base = Side(base, rules, values, self.defaults_apart)
+        self.head = Side(head, rules, values, self.defaults_apart)
+
+    def pair(self, name: str) -> tuple[Term, Term] | None:
+        """Both formulas of `name`, None unless both sides have one."""
+        before, after = self.base.term(name), self.head.term(name)
+        return None if before is None or after is None else (before, after)
+
+    def reads(self, name: str) -> frozenset[str]:
+        """Every symbol that `name` depends on, on either side."""
+        return self.base.reads(name) | self.head.reads(name)
+
+    def aligned(self, before: Term, after: Term) -> tuple[Term, Term]:
+        """The pair with sub-quantities opened that only one side names."""
+        for _ in range(_MAX_ROUNDS):
+            first, second = symbols_of(before), symbols_of(after)
+            new = (self.base.expand(before, first - second), self.head.expand(after, second - first))
+            if new == (before, after):
+                break
+            before, after = new
+        return before, after
+
+    def opened(self, before: Term, after: Term) -> tuple[Term, Term]:
+        """The pair with every sub-quantity opened."""
+        return self.base.expand(before), self.head.expand(after)
+
+    def with_defaults(self, before: Term, after: Term, names: Iterable[str]) -> tuple[Term, Term]:
+        """The pair with each side's own default for the inputs `names`."""
+        return _with_defaults(self.base, before, names), _with_defaults(self.head, after, names)
+
+    def both_with(self, before: Term, after: Term, names: Iterable[str], *, head: bool) -> tuple[Term, Term]:
+        """The pair with one side's defaults for both."""
+        side = self.head if head else self.base
+        return _with_defaults(side, before, names), _with_defaults(side, after, names)
+
+
+def _with_defaults(side: Side, term: Term, names: Iterable[str]) -> Term:
+    values = {name: side.default(name) for name in names}
+    replaced = rewrite(term, lambda node: values.get(node.name) if isinstance(node, Symbol) else None)
+    # Settled again: a default may decide guards, the release's own included.
+    return side.settled(replaced)
+
+
+def differing_defaults(base: Extraction, head: Extraction, values: Mapping[str, Value]) -> tuple[str, ...]:
+    """The inputs that both sides know but give different defaults, unless `values` fixes them."""
+    apart = []
+    for name in sorted(base.inputs.keys() & head.inputs.keys() - values.keys() - {GIVEN_FRACTION}):
+        computed = any(name in side.definitions or name in side.quantities for side in (base, head))
+        if not computed and base.inputs[name].default is not head.inputs[name].default:
+            apart.append(name)
+    return tuple(apart)
+
+
+def preferred_values(rules: RuleSet, scenario: str) -> dict[str, Value]:
+    """The values that a witness starts from: what the scenario fixes and what the rules call default."""
+    values: dict[str, Value] = {}
+    for name, rule in rules.symbols.items():
+        if isinstance(rule.default, Constant) and not rule.free:
+            values[name] = rule.default.value
+    if scenario:
+        values.update(scenario_values(rules, scenario))
+    return values
+

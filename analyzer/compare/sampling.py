@@ -1,0 +1,272 @@
+"""Looking for inputs under which two formulas differ: seeded, exact, replayed with floats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import Any, Final
+
+from analyzer.compare.points import Input, Key, Point, Space
+from analyzer.domain.report import Value, Witness
+from analyzer.domain.semantics import MissingInputError, Off, RaisedError, evaluate
+from analyzer.domain.terms import Atom, Opaque, Scalar, Symbol, Term
+
+_SEED: Final = 20_231_117
+_RANDOM_POINTS: Final = 110
+_EDGE_ROUNDS: Final = 3
+_ENOUGH: Final = 10
+# Below this, two floats differ by the order of their operations only.
+_NOISE: Final = 1e-9
+# Which of several values of an input that only one side has an answer must survive.
+_UNKNOWN_TRIED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    exception: str
+
+
+_MISSING: Final = _Raised("")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A point where the sides differ, exactly and with floats."""
+
+    point: Mapping[Key, Any]
+    read: tuple[Key, ...]
+    before: Any
+    after: Any
+
+    @property
+    def size(self) -> float:
+        """How far apart the sides are; infinite when one of them is no number."""
+        if _is_number(self.before) and _is_number(self.after):
+            return float(abs(self.after - self.before))
+        return float("inf")
+
+    @property
+    def relative(self) -> float:
+        """The distance as a share of the first side."""
+        return self.size / max(abs(self.before), 1e-12) if self.size != float("inf") else float("inf")
+
+
+class Sampler:
+    """Evaluates two formulas on points of their space and keeps where they differ."""
+
+    def __init__(self, before: Term, after: Term, space: Space, keys: Mapping[Opaque, Key], unknown: frozenset[Key]) -> None:
+        self._pair = (before, after)
+        self._space = space
+        self._keys = keys
+        self._unknown = unknown
+        self._inputs = {item.key: item for item in space.inputs}
+        self._base = space.base()
+        self.tried = 0
+
+    def search(self, *, exhaustive: bool = False, exact: bool = True) -> list[Difference]:
+        """Points where the sides differ; all that are found when `exhaustive`, else enough of them."""
+        found: list[Difference] = []
+        for point in self._points():
+            self.tried += 1
+            difference = self.difference(point, exact=exact)
+            if difference is not None:
+                found.append(difference)
+                if len(found) >= _ENOUGH and not exhaustive:
+                    break
+        return found
+
+    def difference(self, point: Point, *, exact: bool = True) -> Difference | None:
+        """The difference at `point`, if the sides differ there whatever the unknowns are."""
+        if exact and not _differ_exactly(*self._evaluate(point, exact=True)):
+            return None
+        read: dict[Key, None] = {}
+        before, after = self._evaluate(point, exact=False, read=read)
+        if not _differ_in_floats(before, after):
+            return None
+        if not self._unknown.isdisjoint(read) and not self._certain(point, read):
+            return None
+        return Difference(dict(point), tuple(read), before, after)
+
+    def _certain(self, point: Point, read: Mapping[Key, None]) -> bool:
+        """Whether neither side depends on the inputs that only one of them knows."""
+        baseline = self._evaluate(point, exact=False)
+        for key in sorted(self._unknown.intersection(read)):
+            for value in self._inputs[key].candidates[:_UNKNOWN_TRIED]:
+                if self._evaluate({**point, key: value}, exact=False) != baseline:
+                    return False
+        return True
+
+    def _evaluate(self, point: Point, *, exact: bool, read: dict[Key, None] | None = None) -> tuple[Any, Any]:
+        memo: dict[int, Any] = {}
+
+        def lookup(term: Symbol | Opaque) -> Any:
+            key = term.name if isinstance(term, Symbol) else self._keys[term]
+            if read is not None:
+                read[key] = None
+            value = point[key]
+            return Fraction(repr(value)) if exact and isinstance(value, float) else value
+
+        def side(term: Term) -> Any:
+            try:
+                return evaluate(term, lookup, exact=exact, memo=memo)
+            except RaisedError as error:
+                return _Raised(error.exception)
+            except (MissingInputError, OverflowError, TypeError, ValueError):
+                return _MISSING
+
+        return side(self._pair[0]), side(self._pair[1])
+
+    def _points(self) -> Iterator[Point]:
+        random = Random(_SEED)
+        yield dict(self._base)
+        for item in self._space.inputs:
+            for value in item.candidates:
+                if value is not item.base:
+                    yield {**self._base, item.key: value}
+        yield from self._edge_points(self._base, random)
+        for number in range(_RANDOM_POINTS):
+            point = self._random_point(random, number)
+            if self._plausible(point):
+                yield point
+                if number % (_RANDOM_POINTS // _EDGE_ROUNDS) == 0:
+                    yield from self._edge_points(point, random)
+
+    def _random_point(self, random: Random, number: int) -> Point:
+        """A few inputs off the base at first, later all of them."""
+        if number % 2:
+            return {item.key: item.pick(random) for item in self._space.inputs}
+        point = dict(self._base)
+        many = random.randint(2, 5)
+        for item in random.sample(self._space.inputs, min(many, len(self._space.inputs))):
+            point[item.key] = item.pick(random)
+        return point
+
+    def _plausible(self, point: Point) -> bool:
+        """Loading weights leaves no more memory than there was."""
+        left, before = point.get("available_gpu_memory"), point.get("pre_model_load_memory")
+        return not (_is_number(left) and _is_number(before)) or left <= before
+
+    def _edge_points(self, start: Point, random: Random) -> Iterator[Point]:
+        """Points on, just below and just above the places where something switches."""
+        numeric = [item for item in self._space.inputs if _is_number(start[item.key])]
+        for left, right in self._space.edges:
+            for item in random.sample(numeric, min(4, len(numeric))):
+                root = self._root(left, right, start, item)
+                if root is None:
+                    continue
+                step = 1 if item.integer else max(abs(root), 1) / 4096
+                for value in (root, root - step, root + step):
+                    clipped = item.clip(value)
+                    if clipped is not None:
+                        yield {**start, item.key: clipped}
+
+    def _root(self, left: Term, right: Term, start: Point, item: Input) -> Any | None:
+        """Where `left` equals `right` along one input, taking both for straight lines."""
+        here = start[item.key]
+        there = next((v for v in item.candidates if _is_number(v) and v != here), None)
+        if there is None:
+            return None
+        first, second = (self._gap(left, right, {**start, item.key: value}) for value in (here, there))
+        if first is None or second is None or first == second:
+            return None
+        exact_here, exact_there = Fraction(here), Fraction(there)
+        root = exact_here - first * (exact_there - exact_here) / (second - first)
+        return round(root) if item.integer else float(root)
+
+    def _gap(self, left: Term, right: Term, point: Point) -> Fraction | None:
+        probe = Sampler(left, right, self._space, self._keys, frozenset())
+        one, other = probe._evaluate(point, exact=True)  # noqa: SLF001 - an instance of this class
+        return Fraction(one) - Fraction(other) if _is_number(one) and _is_number(other) else None
+
+    def minimal(self, difference: Difference) -> Difference:
+        """The same difference with as many inputs as possible back at the base point."""
+        best = difference
+        for item in self._space.inputs:
+            if best.point[item.key] is not item.base and best.point[item.key] != item.base:
+                tried = self.difference({**best.point, item.key: item.base})
+                if tried is not None and _as_telling(tried, difference) and self._plausible(dict(tried.point)):
+                    best = tried
+        return self._rounder(best)
+
+    def _rounder(self, difference: Difference) -> Difference:
+        best = difference
+        for item in self._space.inputs:
+            value = best.point[item.key]
+            if isinstance(value, float) and value != round(value, 1) and value != item.base:
+                for digits in (0, 1, 2):
+                    tried = self.difference({**best.point, item.key: round(value, digits)})
+                    if tried is not None and _as_telling(tried, difference):
+                        best = tried
+                        break
+        return best
+
+    def changed(self, difference: Difference) -> int:
+        """How many inputs are off the base point."""
+        return sum(difference.point[item.key] != item.base for item in self._space.inputs)
+
+    def best(self, found: list[Difference]) -> Difference:
+        """The difference that is easiest to read: numbers on both sides, few inputs, a clear gap."""
+        ranked = sorted(found, key=self._reading)
+        return min((self.minimal(difference) for difference in ranked[:3]), key=self._reading)
+
+    def _reading(self, difference: Difference) -> tuple[bool, bool, int, float]:
+        """How hard a difference is to read; sizes are positive and a change of a tenth is clear enough."""
+        numbers = difference.size != float("inf")
+        negative = numbers and min(difference.before, difference.after) < 0
+        return (not numbers, negative, self.changed(difference), -min(difference.relative, 0.1))
+
+
+def _as_telling(tried: Difference, original: Difference) -> bool:
+    return tried.size != float("inf") or original.size == float("inf")
+
+
+def witness_of(difference: Difference, names: Mapping[Key, str], unset: tuple[str, ...] = ()) -> Witness:
+    """The difference as a report shows it."""
+    inputs: dict[str, Value] = {}
+    for key in sorted(difference.read):
+        value = difference.point[key]
+        if not isinstance(value, Off):
+            inputs[names.get(key, key)] = value.name if isinstance(value, Atom) else value
+    return Witness(inputs, unset, scalar(difference.before), scalar(difference.after))
+
+
+def scalar(value: Any) -> Scalar:
+    """A side of a witness: a number, a text, or the name of an exception."""
+    if isinstance(value, _Raised):
+        return value.exception
+    if isinstance(value, Off):
+        return None
+    if isinstance(value, Fraction):
+        return float(value)
+    return value if isinstance(value, int | float | bool | str | None) else repr(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+
+
+def _differ_exactly(before: Any, after: Any) -> bool:
+    if before is _MISSING or after is _MISSING:
+        return False
+    if isinstance(before, _Raised) or isinstance(after, _Raised):
+        return not (isinstance(before, _Raised) and isinstance(after, _Raised))
+    return _plain(before) != _plain(after)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, Off) else value
+
+
+def _differ_in_floats(before: Any, after: Any) -> bool:
+    if not _differ_exactly(before, after):
+        return False
+    if isinstance(before, float) or isinstance(after, float):
+        if not (_is_number(before) and _is_number(after)):
+            return True
+        try:
+            return bool(abs(before - after) > _NOISE * max(1.0, abs(before), abs(after)))
+        except OverflowError:
+            return False
+    return True

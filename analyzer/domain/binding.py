@@ -1,0 +1,81 @@
+"""Binding a formula's inputs to values: a case, its scenario, the release's defaults, ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.semantics import MissingInputError, Off, RaisedError, Value, evaluate
+from analyzer.domain.terms import Opaque, Symbol, Term
+
+
+class Binding:
+    """A lookup for `evaluate`: what every symbol of one extraction is worth in one case.
+
+    A symbol takes, in this order: the case's value; the scenario's; its own formula in this
+    release; the release's default; the default declared in the rules. A declared symbol with
+    none of these is missing; anything undeclared is an option that is off.
+    """
+
+    def __init__(
+        self,
+        extraction: Extraction,
+        rules: RuleSet,
+        scenario: Mapping[str, Value],
+        case: Mapping[str, Value],
+        *,
+        exact: bool = False,
+    ) -> None:
+        self._extraction = extraction
+        self._rules = rules
+        self._given = {**scenario, **case}
+        self._exact = exact
+        self._known: dict[str, Value] = {}
+        self._pending: set[str] = set()
+        self.memo: dict[int, Value] = {}
+
+    def value(self, term: Term) -> Value:
+        """The value of `term` under this binding."""
+        return evaluate(term, self, exact=self._exact, memo=self.memo)
+
+    def __call__(self, term: Symbol | Opaque) -> Value:
+        """The value of one input."""
+        if isinstance(term, Opaque):
+            return Off(term.name)
+        name = term.name
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def _find(self, name: str) -> Value:
+        if name in self._given:
+            return self._given[name]
+        candidates = []
+        if name in self._extraction.definitions:
+            candidates.append(self._extraction.definitions[name].term)
+        facts = self._extraction.inputs.get(name)
+        if facts is not None and facts.default is not None:
+            candidates.append(facts.default)
+        rule = self._rules.symbols.get(name)
+        if rule is not None and rule.default is not None:
+            candidates.append(rule.default)
+        for candidate in candidates:
+            value = self._try(name, candidate)
+            if not isinstance(value, Off):
+                return value
+        if rule is not None:
+            raise MissingInputError(name)
+        return Off(name)
+
+    def _try(self, name: str, candidate: Term) -> Value:
+        """`candidate`'s value, or OFF when it needs something that is not known either."""
+        if name in self._pending:
+            return Off(name)
+        self._pending.add(name)
+        try:
+            return self.value(candidate)
+        except (MissingInputError, RaisedError):
+            return Off(name)
+        finally:
+            self._pending.discard(name)

@@ -1,0 +1,363 @@
+"""Folding constructors: the only way the interpreter makes terms.
+
+They keep meaning exactly (Python's operation order and types) and only fold what is
+decided: constant operands, equal branches, boolean identities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analyzer.domain.operators import BOOLEAN_RESULT, COMPARISONS, OPERATORS
+from analyzer.domain.terms import (
+    FALSE,
+    NONE,
+    TRUE,
+    Apply,
+    Atom,
+    Conditional,
+    Constant,
+    Handle,
+    Opaque,
+    Raise,
+    Term,
+    children,
+    constant,
+    opaque,
+    raw_apply,
+    raw_conditional,
+)
+
+# A comparison of a conditional with constants is pushed into its leaves up to this many leaves.
+_MAX_PUSHED_LEAVES = 64
+
+
+def is_boolean(term: Term) -> bool:
+    """Whether `term` always evaluates to a bool."""
+    match term:
+        case Constant(value):
+            return isinstance(value, bool)
+        case Apply(op, _):
+            return op in BOOLEAN_RESULT
+        case Conditional(_, then, otherwise):
+            return is_boolean(then) and is_boolean(otherwise)
+        case _:
+            return False
+
+
+def leaves(term: Term, limit: int = _MAX_PUSHED_LEAVES) -> list[Term] | None:
+    """The values a nest of conditionals can take, or None when there are more than `limit`."""
+    found: list[Term] = []
+    seen: set[int] = set()
+    stack = [term]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Conditional):
+            stack.extend((node.otherwise, node.then))
+        else:
+            found.append(node)
+            if len(found) > limit:
+                return None
+    return found
+
+
+def map_leaves(term: Term, function: Callable[[Term], Term]) -> Term:
+    """`term` with `function` applied to each value its conditionals can take."""
+    memo: dict[int, Term] = {}
+
+    def visit(node: Term) -> Term:
+        known = memo.get(id(node))
+        if known is None:
+            if isinstance(node, Conditional):
+                known = conditional(node.guard, visit(node.then), visit(node.otherwise))
+            else:
+                known = function(node)
+            memo[id(node)] = known
+        return known
+
+    return visit(term)
+
+
+def truth(term: Term) -> Term:
+    """`bool(term)` as a guard."""
+    match term:
+        case Constant(value):
+            return constant(bool(value))
+        case Atom() | Handle():
+            return TRUE
+        case Raise():
+            return term
+        case Conditional(guard, then, otherwise) if _decided_truth(then) or _decided_truth(otherwise):
+            return conditional(guard, truth(then), truth(otherwise))
+        case Apply("tuple", args):
+            return constant(bool(args))
+        case _ if is_boolean(term):
+            return term
+        case _:
+            return raw_apply("bool", (term,))
+
+
+def _decided_truth(term: Term) -> bool:
+    return isinstance(term, Constant | Atom | Handle | Raise) or is_boolean(term)
+
+
+def negate(term: Term) -> Term:
+    """`not term`."""
+    guard = truth(term)
+    match guard:
+        case Constant(value):
+            return constant(not value)
+        case Apply("not", (inner,)):
+            return inner
+        case Apply(op, args) if op in ("==", "!=", "is", "is not", "in", "not in"):
+            opposite = {"==": "!=", "is": "is not", "in": "not in"}
+            flip = opposite | {value: key for key, value in opposite.items()}
+            return raw_apply(flip[op], args)
+        case Raise():
+            return guard
+        case _:
+            return raw_apply("not", (guard,))
+
+
+def conjunction(*terms: Term) -> Term:
+    """`a and b and ...` of guards."""
+    parts: list[Term] = []
+    for term in terms:
+        guard = truth(term)
+        if guard is FALSE:
+            return FALSE
+        for part in guard.args if isinstance(guard, Apply) and guard.op == "and" else (guard,):
+            if part is not TRUE and part not in parts:
+                parts.append(part)
+    if any(negate(part) in parts for part in parts):
+        return FALSE
+    if not parts:
+        return TRUE
+    return parts[0] if len(parts) == 1 else raw_apply("and", parts)
+
+
+def disjunction(*terms: Term) -> Term:
+    """`a or b or ...` of guards."""
+    parts: list[Term] = []
+    for term in terms:
+        guard = truth(term)
+        if guard is TRUE:
+            return TRUE
+        for part in guard.args if isinstance(guard, Apply) and guard.op == "or" else (guard,):
+            if part is not FALSE and part not in parts:
+                parts.append(part)
+    if any(negate(part) in parts for part in parts):
+        return TRUE
+    if not parts:
+        return FALSE
+    return parts[0] if len(parts) == 1 else raw_apply("or", parts)
+
+
+def conditional(guard: Term, then: Term, otherwise: Term) -> Term:
+    """`then if guard else otherwise`, folded."""
+    guard = truth(guard)
+    if isinstance(guard, Constant):
+        return then if guard.value else otherwise
+    if isinstance(guard, Raise):
+        return guard
+    if then is otherwise:
+        return then
+    if isinstance(guard, Apply) and guard.op in ("not", "!=", "is not", "not in"):
+        guard, then, otherwise = negate(guard), otherwise, then
+    if isinstance(guard, Conditional):
+        folded = _conditional_guard(guard, then, otherwise)
+        if folded is not None:
+            return folded
+    if isinstance(then, Conditional) and then.guard is guard:
+        then = then.then
+    if isinstance(otherwise, Conditional) and otherwise.guard is guard:
+        otherwise = otherwise.otherwise
+    if then is otherwise:
+        return then
+    boolean = _boolean_conditional(guard, then, otherwise)
+    if boolean is not None:
+        return boolean
+    if isinstance(otherwise, Conditional) and otherwise.then is then:
+        return conditional(disjunction(guard, otherwise.guard), then, otherwise.otherwise)
+    if isinstance(then, Conditional) and then.otherwise is otherwise:
+        return conditional(conjunction(guard, then.guard), then.then, otherwise)
+    return raw_conditional(guard, then, otherwise)
+
+
+def _conditional_guard(guard: Conditional, then: Term, otherwise: Term) -> Term | None:
+    """A guard that is itself a conditional with a raising branch: the raise comes first."""
+    if isinstance(guard.then, Raise):
+        return raw_conditional(guard.guard, guard.then, conditional(guard.otherwise, then, otherwise))
+    if isinstance(guard.otherwise, Raise):
+        return raw_conditional(guard.guard, conditional(guard.then, then, otherwise), guard.otherwise)
+    return None
+
+
+def _boolean_conditional(guard: Term, then: Term, otherwise: Term) -> Term | None:
+    if then is TRUE and otherwise is FALSE:
+        return guard
+    if then is FALSE and otherwise is TRUE:
+        return negate(guard)
+    if then is TRUE and is_boolean(otherwise):
+        return disjunction(guard, otherwise)
+    if otherwise is FALSE and is_boolean(then):
+        return conjunction(guard, then)
+    if then is FALSE and is_boolean(otherwise):
+        return conjunction(negate(guard), otherwise)
+    if otherwise is TRUE and is_boolean(then):
+        return disjunction(negate(guard), then)
+    return None
+
+
+def apply(op: str, *args: Term) -> Term:
+    """`op` applied to `args`, folded where every operand is known."""
+    for arg in args:
+        if isinstance(arg, Raise):
+            return arg
+    if op == "not":
+        return negate(args[0])
+    if op == "bool":
+        return truth(args[0])
+    if op in ("and", "or"):
+        return conjunction(*args) if op == "and" else disjunction(*args)
+    if op in COMPARISONS:
+        return compare(op, args[0], args[1])
+    folded = _fold_constants(op, args)
+    if folded is not None:
+        return folded
+    if op in _IDEMPOTENT_CASTS and isinstance(args[0], Apply) and args[0].op == op:
+        return args[0]
+    if op == "len" and isinstance(args[0], Apply) and args[0].op == "tuple":
+        return constant(len(args[0].args))
+    return raw_apply(op, args)
+
+
+_IDEMPOTENT_CASTS = frozenset({"int", "float", "str", "upper", "lower", "strip"})
+
+
+def _fold_constants(op: str, args: tuple[Term, ...]) -> Term | None:
+    values = [arg.value for arg in args if isinstance(arg, Constant)]
+    if len(values) != len(args) or op not in OPERATORS:
+        return None
+    function = OPERATORS[op].function
+    if function is None:
+        return None
+    try:
+        result = function(*values)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return constant(result) if isinstance(result, int | float | bool | str | None) else None
+
+
+def compare(op: str, left: Term, right: Term) -> Term:
+    """A comparison, pushed into conditionals whose every leaf decides it."""
+    if op == "not in":
+        return negate(compare("in", left, right))
+    if op == "is not":
+        return negate(compare("is", left, right))
+    if op == "!=":
+        return negate(compare("==", left, right))
+    if op == "==" and NONE in (left, right):
+        op = "is"
+    decided = _decide(op, left, right)
+    if decided is not None:
+        return decided
+    for side, other, flipped in ((left, right, False), (right, left, True)):
+        if isinstance(side, Conditional) and not isinstance(other, Conditional):
+            values = leaves(side)
+            if values is not None and _some_decided(op, values, other, flipped=flipped):
+                return map_leaves(side, lambda leaf, o=other, f=flipped: _swap(op, leaf, o, f))  # type: ignore[misc]  # a lambda with defaults has no inferable type
+    return raw_apply(op, (left, right))
+
+
+def _swap(op: str, leaf: Term, other: Term, flipped: bool) -> Term:  # noqa: FBT001 - a private two-way switch
+    return compare(op, other, leaf) if flipped else compare(op, leaf, other)
+
+
+def _some_decided(op: str, values: list[Term], other: Term, *, flipped: bool) -> bool:
+    pairs = ((other, value) if flipped else (value, other) for value in values)
+    return any(isinstance(a, Raise) or _decide(op, a, b) is not None for a, b in pairs)
+
+
+def _decide(op: str, left: Term, right: Term) -> Term | None:
+    """The comparison of two leaves when their terms alone settle it."""
+    if isinstance(left, Raise):
+        return left
+    if isinstance(right, Raise):
+        return right
+    if op in ("==", "is"):
+        return _decide_equal(left, right)
+    if op == "in":
+        return _decide_membership(left, right)
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return _fold_constants(op, (left, right))
+    return None
+
+
+def _decide_equal(left: Term, right: Term) -> Term | None:
+    if left is right:
+        return TRUE
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return constant(left.value == right.value)
+    ground = (Constant, Atom, Handle)
+    if isinstance(left, ground) and isinstance(right, ground):
+        return FALSE
+    for side, other in ((left, right), (right, left)):
+        if other is NONE and (isinstance(side, Atom | Handle) or _never_none(side)):
+            return FALSE
+        if isinstance(side, Apply) and side.op == "tuple" and not _may_be_tuple(other):
+            return FALSE
+    return None
+
+
+def _may_be_tuple(term: Term) -> bool:
+    return isinstance(term, Apply | Opaque | Conditional) or not isinstance(term, Constant | Atom | Handle)
+
+
+def _never_none(term: Term) -> bool:
+    return isinstance(term, Apply) and term.op not in ("item", "index")
+
+
+def _decide_membership(left: Term, right: Term) -> Term | None:
+    if isinstance(right, Apply) and right.op == "tuple":
+        return disjunction(*(compare("==", left, item) for item in right.args))
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        if isinstance(left.value, str) and isinstance(right.value, str):
+            return constant(left.value in right.value)
+    return None
+
+
+def rebuild(term: Term, arguments: tuple[Term, ...]) -> Term:
+    """`term` with its children replaced, through the folding constructors."""
+    match term:
+        case Apply(op, _):
+            return apply(op, *arguments)
+        case Conditional():
+            return conditional(*arguments)
+        case Opaque(name, _):
+            return opaque(name, arguments)
+        case _:
+            return term
+
+
+def rewrite(root: Term, replace: Callable[[Term], Term | None]) -> Term:
+    """Rebuild `root` bottom-up; a term that `replace` returns stands for the original node as it is."""
+    result: dict[int, Term] = {}
+    stack: list[tuple[Term, bool]] = [(root, False)]
+    while stack:
+        term, expanded = stack.pop()
+        if id(term) in result:
+            continue
+        if not expanded:
+            replacement = replace(term)
+            if replacement is not None:
+                result[id(term)] = replacement
+                continue
+            stack.append((term, True))
+            stack.extend((child, False) for child in children(term))
+            continue
+        result[id(term)] = rebuild(term, tuple(result[id(child)] for child in children(term)))
+    return result[id(root)]

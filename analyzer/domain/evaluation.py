@@ -1,0 +1,49 @@
+"""Cases to evaluate, and what came out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from analyzer.domain.source import Revision
+from analyzer.domain.terms import Scalar
+
+Value = Scalar | tuple[Scalar, ...]
+DEFAULT_SCENARIO = "mha"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Inputs for one evaluation; `problem` says why a case from a file cannot be evaluated."""
+
+    inputs: Mapping[str, Value] = field(default_factory=dict)
+    scenario: str = DEFAULT_SCENARIO
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The value of one quantity in its unit, or the names it lacks."""
+
+    value: Value
+    unit: str
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What one case gives; `error` is the exception SGLang would raise, `problem` a fault of the case."""
+
+    case: Case
+    quantities: Mapping[str, Result] = field(default_factory=dict)
+    error: str | None = None
+    ignored: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The results of all cases on one ref, in the order of the cases."""
+
+    revision: Revision
+    results: tuple[CaseResult, ...]

@@ -1,0 +1,124 @@
+"""What an analysis of one ref yields: formulas, the value path, inputs, gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from analyzer.domain.source import Span
+from analyzer.domain.terms import Scalar, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """One quantity as the source computes it, with every guard the source has.
+
+    `error` is None, or a term that is a Raise exactly where SGLang would have raised before
+    the value exists; it evaluates to None elsewhere.
+    `source_unit` is the unit the source computes in; `unit` the one results are given in.
+    """
+
+    term: Term
+    unit: str
+    source_unit: str
+    error: Term | None = None
+    source_name: str = ""
+    locations: tuple[Span, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InputFacts:
+    """An input of the formulas of one ref: `default` is the release's own, None where it has none.
+
+    A default of `Constant(None)` is a release that defaults to None.
+    """
+
+    name: str
+    default: Term | None
+    source_names: tuple[str, ...]
+    locations: tuple[Span, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of the value path.
+
+    `kind` is measure, return, argument, attribute, field, assign, call, clamp, sink or second_sink.
+    """
+
+    kind: str
+    caller: str
+    callee: str
+    source: str
+    target: str
+    path: str = field(compare=False)
+    line: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place the analysis could not follow, and the quantities that depend on it."""
+
+    path: str = field(compare=False)
+    line: int = field(compare=False)
+    construct: str
+    reason: str
+    affects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitConversion:
+    """A multiplication or division that changes the scale of a memory quantity."""
+
+    expression: str
+    from_unit: str
+    to_unit: str
+    location: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFinding:
+    """A mixture of units that cannot be meant, or a unit named in a comment that the code does not use."""
+
+    message: str
+    location: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the explored code was decided.
+
+    `opaque_calls` are the names of uninterpreted functions that a tracked quantity reads.
+    """
+
+    modules: int
+    functions: int
+    guards_open: int
+    opaque_calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Everything the analysis of one ref found; what a snapshot stores.
+
+    `quantities` are the tracked ones; `definitions` give each sub-quantity symbol its own formula.
+    `manifest` maps every path that was looked at to its blob id, None for an absence.
+    """
+
+    entry: str
+    quantities: Mapping[str, Formula]
+    definitions: Mapping[str, Formula]
+    inputs: Mapping[str, InputFacts]
+    hops: tuple[Hop, ...]
+    gaps: tuple[Gap, ...]
+    coverage: Coverage
+    unit_conversions: tuple[UnitConversion, ...]
+    unit_findings: tuple[UnitFinding, ...]
+    manifest: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a scenario or a case fixes: symbol name to value."""
+
+    values: Mapping[str, Scalar | tuple[Scalar, ...]]

@@ -1,0 +1,106 @@
+"""What is known of one source file before any of it is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analyzer.domain.syntax import ImportBinding
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The names a definition touches, read off its text without resolving anything.
+
+    `reads` and `writes` are attribute names (`own_writes`: of ``self``); `calls` are dotted callees,
+    ``self.x`` and ``obj.x`` included; a ``?`` stands for a callee that is no dotted name. `imports` are
+    the function's own.
+    """
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    own_writes: frozenset[str]
+    calls: frozenset[str]
+    imports: tuple[ImportBinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or method found by the index; `text` is dedented source, lowered on demand.
+
+    `parameters` pairs each name with its annotation as written.
+    """
+
+    module: str
+    path: str
+    qualname: str
+    line: int
+    text: str
+    decorators: tuple[str, ...]
+    parameters: tuple[tuple[str, str | None], ...]
+    returns: str | None
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rsplit(".", 1)[-1]
+
+    @property
+    def key(self) -> str:
+        """A name unique within one tree."""
+        return f"{self.module}:{self.qualname}"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An annotated or assigned name in a class body."""
+
+    name: str
+    annotation: str | None
+    value: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFacts:
+    """A class: its bases as written, methods and fields."""
+
+    module: str
+    path: str
+    name: str
+    line: int
+    bases: tuple[str, ...]
+    decorators: tuple[str, ...]
+    methods: Mapping[str, Definition]
+    fields: Mapping[str, Field]
+
+    @property
+    def key(self) -> str:
+        """A name unique within one tree."""
+        return f"{self.module}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleStatement:
+    """A top-level statement that binds names: its text is executed when one of them is read."""
+
+    names: frozenset[str]
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFacts:
+    """One file: what it imports, defines and binds.
+
+    `stars` are modules imported with ``*``; `reassigned` are names that some function declares global.
+    """
+
+    module: str
+    path: str
+    stars: tuple[str, ...]
+    imports: Mapping[str, ImportBinding]
+    functions: Mapping[str, Definition]
+    classes: Mapping[str, ClassFacts]
+    statements: tuple[ModuleStatement, ...]
+    reassigned: frozenset[str]

@@ -1,0 +1,308 @@
+"""Writing a term down for people: Python-like text and LaTeX.
+
+A formula is a graph with heavy sharing; written out as a tree it can be megabytes. Past a
+limit, sub-terms that occur more than once get a name and are written once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from analyzer.domain.characters import printable
+from analyzer.domain.operators import COMPARISONS, OPERATORS
+from analyzer.domain.terms import (
+    Apply,
+    Atom,
+    Conditional,
+    Constant,
+    Handle,
+    Opaque,
+    Raise,
+    Scalar,
+    Symbol,
+    Term,
+    children,
+    post_order,
+    symbols_of,
+)
+
+TEXT_LIMIT: Final = 4_000
+# A shared sub-term shorter than this is easier to read in place than behind a name.
+_WORTH_A_NAME: Final = 24
+_OPEN: Final = 0
+_CLOSED: Final = 20
+_METHODS: Final = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
+_SCALES: Final = {1 << 30: 30, 1 << 20: 20}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Written text and how tightly its outermost operator binds.
+
+    `rows` holds the lines of a LaTeX cases environment that a surrounding one can absorb;
+    `tested` is what stands inside a ``bool(...)`` that a guard need not spell out.
+    """
+
+    text: str
+    precedence: int = _CLOSED
+    rows: str = ""
+    tested: _Piece | None = None
+
+    @property
+    def guard(self) -> _Piece:
+        """This piece where only its truth counts."""
+        return self.tested or self
+
+    def within(self, precedence: int, brackets: tuple[str, str] = ("(", ")")) -> str:
+        """The text as an operand of an operator of `precedence`."""
+        return self.text if self.precedence >= precedence else f"{brackets[0]}{self.text}{brackets[1]}"
+
+
+_Writer = Callable[[Term, "tuple[_Piece, ...]"], _Piece]
+
+
+def to_text(term: Term, *, limit: int = TEXT_LIMIT) -> str:
+    """`term` as a Python-like expression; ``body where x1 = ..., x2 = ...`` past `limit`."""
+    names = _names(term, limit)
+    body, definitions = _write(term, _text_piece, {key: _Piece(name) for key, name in names.items()})
+    if not definitions:
+        return body
+    return f"{body} where " + ", ".join(f"{name} = {text}" for name, text in definitions)
+
+
+def to_latex(term: Term, *, limit: int = TEXT_LIMIT) -> str:
+    """`term` as LaTeX mathematics; named sub-terms follow on lines of their own past `limit`."""
+    names = _names(term, limit)
+    pieces = {key: _Piece(f"x_{{{name[1:]}}}") for key, name in names.items()}
+    body, definitions = _write(term, _latex_piece, pieces)
+    if not definitions:
+        return body
+    lines = [f"& {body}", *(f"& {name} = {text}" for name, text in definitions)]
+    return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
+
+
+def _names(root: Term, limit: int) -> dict[int, str]:
+    """Names for the shared sub-terms of `root`, by id and in writing order; none below `limit`."""
+    order = post_order(root)
+    sizes: dict[int, int] = {}
+    for term in order:
+        sizes[id(term)] = len(_head(term)) + sum(sizes[id(child)] + 2 for child in children(term))
+    if sizes[id(root)] <= limit:
+        return {}
+    uses = Counter(id(child) for term in order for child in children(term))
+    shared = [t for t in order if uses[id(t)] > 1 and children(t) and sizes[id(t)] >= _WORTH_A_NAME]
+    taken = symbols_of(root)
+    free = (f"x{index}" for index in range(1, len(shared) + len(taken) + 1) if f"x{index}" not in taken)
+    return {id(term): name for term, name in zip(shared, free, strict=False)}
+
+
+def _head(term: Term) -> str:
+    """What a node itself adds to the text."""
+    match term:
+        case Apply(op, _):
+            return op
+        case Conditional():
+            return "if else"
+        case _:
+            return _text_leaf(term).text
+
+
+def _write(root: Term, writer: _Writer, named: Mapping[int, _Piece]) -> tuple[str, list[tuple[str, str]]]:
+    """The text of `root` and of the named sub-terms, each written once, operands first."""
+    order = post_order(root)
+    waiting = Counter(id(child) for term in order for child in children(term))
+    pieces: dict[int, _Piece] = {}
+    definitions: list[tuple[str, str]] = []
+    for term in order:
+        piece = writer(term, tuple(pieces[id(child)] for child in children(term)))
+        for child in children(term):
+            waiting[id(child)] -= 1
+            if not waiting[id(child)]:
+                # A long chain would otherwise hold the text of every prefix of itself.
+                del pieces[id(child)]
+        if id(term) in named:
+            definitions.append((named[id(term)].text, piece.text))
+            piece = named[id(term)]
+        pieces[id(term)] = piece
+    return pieces[id(root)].text, definitions
+
+
+# --- text -------------------------------------------------------------------------------
+
+
+def _text_piece(term: Term, parts: tuple[_Piece, ...]) -> _Piece:
+    match term:
+        case Apply(op, _):
+            return _text_apply(op, parts)
+        case Conditional():
+            guard, then, otherwise = parts
+            return _Piece(f"{then.within(1)} if {guard.guard.within(1)} else {otherwise.text}", _OPEN)
+        case Opaque(name, _) if parts:
+            return _Piece(f"{printable(name).removesuffix('()')}({_listed(parts)})")
+        case _:
+            return _text_leaf(term)
+
+
+def _text_leaf(term: Term) -> _Piece:
+    match term:
+        case Constant(value):
+            return _text_constant(value)
+        case Atom(name) | Symbol(name) | Opaque(name, _):
+            return _Piece(printable(name))
+        case Raise(exception):
+            return _Piece(f"raises {printable(exception)}")
+        case Handle(kind, key):
+            return _Piece(printable(f"<{kind} {key}>"))
+        case Apply() | Conditional():
+            raise AssertionError(term)
+
+
+def _text_constant(value: Scalar) -> _Piece:
+    if isinstance(value, int) and value in _SCALES:
+        return _Piece(f"2**{_SCALES[value]}", OPERATORS["**"].precedence)
+    negative = isinstance(value, int | float) and repr(value).startswith("-")
+    return _Piece(repr(value), OPERATORS["neg"].precedence if negative else _CLOSED)
+
+
+def _text_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:
+    precedence = OPERATORS[op].precedence
+    word = OPERATORS[op].symbol
+    if op == "tuple":
+        return _Piece(f"({_listed(parts)}{',' if len(parts) == 1 else ''})")
+    if op == "item":
+        return _Piece(f"{parts[0].within(_CLOSED)}[{parts[1].text}]")
+    if op in _METHODS:
+        return _Piece(f"{parts[0].within(_CLOSED)}.{op}({_listed(parts[1:])})")
+    if not precedence:
+        return _Piece(f"{op}({_listed(parts)})", tested=parts[0] if op == "bool" else None)
+    if len(parts) == 1:
+        return _Piece(word + _operand(op, parts[0]).within(precedence), precedence)
+    return _Piece(f" {word} ".join(_operands(op, precedence, parts, ("(", ")"))), precedence)
+
+
+def _listed(parts: tuple[_Piece, ...]) -> str:
+    return ", ".join(part.text for part in parts)
+
+
+def _operand(op: str, part: _Piece) -> _Piece:
+    return part.guard if op == "not" else part
+
+
+def _operands(op: str, precedence: int, parts: tuple[_Piece, ...], brackets: tuple[str, str]) -> list[str]:
+    """The operands of an infix operator, bracketed where Python would group them otherwise."""
+    if op in ("and", "or"):
+        return [part.guard.within(precedence + 1, brackets) for part in parts]
+    if op == "**":
+        return [parts[0].within(precedence + 1, brackets), parts[1].within(precedence - 1, brackets)]
+    # Comparisons chain in Python: (a < b) < c is not a < b < c.
+    first = precedence + 1 if op in COMPARISONS else precedence
+    return [parts[0].within(first, brackets), *(part.within(precedence + 1, brackets) for part in parts[1:])]
+
+
+# --- LaTeX ------------------------------------------------------------------------------
+
+_BRACKETS: Final = (r"\left(", r"\right)")
+_LATEX_ESCAPES: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        **{char: "\\" + char for char in "{}#$%&_"},
+    }
+)
+_LATEX_INFIX: Final = {
+    "or": r"\lor",
+    "and": r"\land",
+    "in": r"\in",
+    "not in": r"\notin",
+    "is": r"\mathrel{\mathrm{is}}",
+    "is not": r"\mathrel{\mathrm{is\ not}}",
+    "<=": r"\le",
+    ">=": r"\ge",
+    "==": "=",
+    "!=": r"\ne",
+    "|": r"\mathbin{|}",
+    "^": r"\oplus",
+    "&": r"\mathbin{\&}",
+    "<<": r"\mathbin{<\!<}",
+    ">>": r"\mathbin{>\!>}",
+    "*": r"\cdot",
+    "%": r"\bmod",
+}
+_LATEX_AROUND: Final = {
+    "floor": (r"\left\lfloor ", r" \right\rfloor"),
+    "ceil": (r"\left\lceil ", r" \right\rceil"),
+    "abs": (r"\left| ", r" \right|"),
+    "tuple": _BRACKETS,
+    "min": (r"\min\left(", r"\right)"),
+    "max": (r"\max\left(", r"\right)"),
+    "gcd": (r"\gcd\left(", r"\right)"),
+}
+
+
+def _latex_words(text: str) -> str:
+    return printable(text).translate(_LATEX_ESCAPES)
+
+
+def _latex_piece(term: Term, parts: tuple[_Piece, ...]) -> _Piece:
+    match term:
+        case Apply(op, _):
+            return _latex_apply(op, parts)
+        case Conditional():
+            return _latex_cases(*parts)
+        case Opaque(name, _) if parts:
+            return _latex_call(name.removesuffix("()"), parts)
+        case Constant(value):
+            return _latex_constant(value)
+        case Symbol(name) | Opaque(name, _):
+            return _Piece(rf"\mathrm{{{_latex_words(name)}}}")
+        case _:
+            return _Piece(rf"\text{{{_latex_words(_text_leaf(term).text)}}}")
+
+
+def _latex_cases(guard: _Piece, then: _Piece, otherwise: _Piece) -> _Piece:
+    rows = rf"{then.text} & \text{{if }} {guard.guard.text} \\ "
+    rows += otherwise.rows or rf"{otherwise.text} & \text{{otherwise}}"
+    return _Piece(rf"\begin{{cases}}{rows}\end{{cases}}", _OPEN, rows)
+
+
+def _latex_call(name: str, parts: tuple[_Piece, ...]) -> _Piece:
+    return _Piece(rf"\operatorname{{{_latex_words(name)}}}\left({_listed(parts)}\right)")
+
+
+def _latex_constant(value: Scalar) -> _Piece:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _Piece(rf"\text{{{_latex_words(repr(value))}}}")
+    if value in _SCALES:
+        return _Piece(f"2^{{{_SCALES[int(value)]}}}", OPERATORS["**"].precedence)
+    mantissa, _, exponent = repr(value).partition("e")
+    if exponent:
+        return _Piece(rf"{mantissa} \cdot 10^{{{int(exponent)}}}", OPERATORS["*"].precedence)
+    return _Piece(mantissa, OPERATORS["neg"].precedence if mantissa.startswith("-") else _CLOSED)
+
+
+def _latex_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:
+    precedence = OPERATORS[op].precedence
+    if op == "/":
+        return _Piece(rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}")
+    if op == "//":
+        return _Piece(rf"\left\lfloor \frac{{{parts[0].text}}}{{{parts[1].text}}} \right\rfloor")
+    if op == "**":
+        return _Piece(f"{{{parts[0].within(precedence + 1, _BRACKETS)}}}^{{{parts[1].text}}}", precedence)
+    if op == "item":
+        return _Piece(rf"{parts[0].within(_CLOSED, _BRACKETS)}\left[{parts[1].text}\right]")
+    if op in _LATEX_AROUND:
+        left, right = _LATEX_AROUND[op]
+        return _Piece(f"{left}{_listed(parts)}{right}")
+    if op == "bool":
+        return replace(_latex_call(op, parts), tested=parts[0])
+    if not precedence:
+        return _latex_call(op, parts)
+    if len(parts) == 1:
+        sign = "-" if op == "neg" else r"\lnot "
+        return _Piece(sign + _operand(op, parts[0]).within(precedence, _BRACKETS), precedence)
+    infix = f" {_LATEX_INFIX.get(op, op)} "
+    return _Piece(infix.join(_operands(op, precedence, parts, _BRACKETS)), precedence)

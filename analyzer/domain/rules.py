@@ -1,0 +1,113 @@
+"""The data under `rules/`, parsed: quantities, symbols, scenarios, units, change rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analyzer.domain.terms import Scalar, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values a symbol is sampled from.
+
+    `kind` is integer, real, boolean, choice, memory or object (never sampled); `low`..`high` bound numbers;
+    `choices` list likely or telling values; `optional` adds None.
+    """
+
+    kind: str
+    low: float = 0
+    high: float = 0
+    choices: tuple[Scalar | tuple[Scalar, ...], ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolRule:
+    """A declared input or sub-quantity.
+
+    `sources` are origins (``Class.attribute``, ``Class.method()``, ``function()``) that *are* this
+    symbol; `default` is a formula over other symbols for when a case leaves it out and the release
+    has no default of its own. `free` symbols stay open inside every scenario.
+    """
+
+    name: str
+    unit: str
+    description: str
+    domain: Domain
+    sources: tuple[str, ...] = ()
+    default: Term | None = None
+    free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityRule:
+    """A tracked quantity: its unit, and what it is called in words."""
+
+    name: str
+    unit: str
+    title: str
+    description: str
+    sinks: tuple[str, ...] = ()
+    scenario_free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRule:
+    """A family of models, or a modifier (name begins with ``+``): what it fixes."""
+
+    name: str
+    title: str
+    who: str
+    values: Mapping[str, Scalar | tuple[Scalar, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRule:
+    """Turns a structural difference into a finding.
+
+    `area` is what changed (term, factor, guard, clamp, input, conversion, default, order, error,
+    path, unit, rounding, extraction) and `action` how (added, removed, changed, any).
+    `kinds` are the kinds of change it applies to; `quantities` empty means every quantity.
+    """
+
+    id: str
+    area: str
+    action: str
+    kinds: tuple[str, ...]
+    quantities: tuple[str, ...]
+    level: str
+    title: str
+    message: str
+    why: str
+    what_to_do: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """Names in SGLang that the search for the formula starts from, several ways for each."""
+
+    values: Mapping[str, tuple[str, ...]]
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self.values[name]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """All rules, and a digest of the files they came from.
+
+    `origins` maps an origin (``Class.attribute``, ``function()``) to what it is worth: a symbol, or a
+    formula over symbols (``is_hip()`` is ``device == "hip"``).
+    """
+
+    anchors: Anchors
+    quantities: Mapping[str, QuantityRule]
+    symbols: Mapping[str, SymbolRule]
+    origins: Mapping[str, Term]
+    scenarios: Mapping[str, ScenarioRule]
+    units: Mapping[str, str]
+    changes: tuple[ChangeRule, ...]
+    digest: str

@@ -1,0 +1,221 @@
+"""Scenarios: what a family of models fixes, and the part of a formula that is left under it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from analyzer.domain.build import apply, is_boolean, map_leaves, rebuild
+from analyzer.domain.errors import UsageError
+from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.report import Value
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.semantics import deep_recursion
+from analyzer.domain.terms import (
+    FALSE,
+    NONE,
+    TRUE,
+    Apply,
+    Atom,
+    Conditional,
+    Constant,
+    Opaque,
+    Symbol,
+    Term,
+    children,
+    constant,
+    post_order,
+)
+
+# The fraction is given to every quantity but the one that says what it is by default.
+GIVEN_FRACTION: Final = "mem_fraction_static"
+DEFAULT_FRACTION: Final = "default_mem_fraction_static"
+
+_BYTES: Final = {"byte": 1, "MiB": 1 << 20, "GiB": 1 << 30}
+_EQUALITIES: Final = frozenset({"is", "=="})
+_FALSE_WHEN_OFF: Final = frozenset({"bool", "<", "<=", ">", ">=", "in", "startswith", "endswith"})
+_TRUE_WHEN_OFF: Final = frozenset({"not", "not in"})
+_PASSES_OFF: Final = frozenset({"upper", "lower", "strip", "str", "rank_min", "item"})
+_GUARDS: Final = _EQUALITIES | _FALSE_WHEN_OFF | _TRUE_WHEN_OFF | {"is not", "!="}
+
+
+def scenario_values(rules: RuleSet, scenario: str) -> Mapping[str, Value]:
+    """What `scenario` fixes; modifiers after ``+`` are applied over the family, in order."""
+    family, *modifiers = scenario.split("+")
+    values: dict[str, Value] = {}
+    for name in [family] * bool(family) + [f"+{modifier}" for modifier in modifiers]:
+        if name not in rules.scenarios:
+            near = difflib.get_close_matches(name, rules.scenarios, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(rules.scenarios))}"
+            raise UsageError(f"unknown scenario {scenario!r}", hint=hint)
+        values.update(rules.scenarios[name].values)
+    return values
+
+
+def value_term(value: Value) -> Term:
+    """The literal term of a scenario's or a case's value."""
+    if isinstance(value, tuple):
+        return apply("tuple", *(constant(item) for item in value))
+    return constant(value)
+
+
+def outcome(formula: Formula) -> Term:
+    """The value in the unit of results, and a raise where SGLang would stop before it exists."""
+    value = formula.term
+    scales = (_BYTES.get(formula.source_unit), _BYTES.get(formula.unit))
+    if scales[0] is not None and scales[1] is not None and scales[0] != scales[1]:
+        value = apply("/", apply("*", value, constant(scales[0])) if scales[0] > 1 else value, constant(scales[1]))
+    if formula.error is None:
+        return value
+    return map_leaves(formula.error, lambda leaf: value if leaf is NONE else leaf)
+
+
+class Specialiser:
+    """Partial evaluation of one extraction's terms under one scenario.
+
+    `open_symbols` stay inputs whatever their default is.
+    """
+
+    def __init__(
+        self,
+        extraction: Extraction,
+        rules: RuleSet,
+        values: Mapping[str, Value],
+        *,
+        open_symbols: Iterable[str] = (),
+    ) -> None:
+        self._extraction = extraction
+        self._rules = rules
+        self._values = values
+        self._open = {GIVEN_FRACTION, *open_symbols}
+        self._symbols: dict[str, Term] = {}
+        self._pending: set[str] = set()
+        self._memo: dict[Term, Term] = {}
+        self._touched_off: dict[Term, bool] = {}
+
+    def term(self, root: Term) -> Term:
+        """`root` with everything that the scenario settles folded away."""
+        with deep_recursion():
+            return self._settle_graph(root)
+
+    def _settle_graph(self, root: Term) -> Term:
+        memo = self._memo
+        if root not in memo:
+            for term in post_order(root):
+                if term not in memo:
+                    memo[term] = self._settle(term)
+        return memo[root]
+
+    def default(self, name: str) -> Term | None:
+        """What `name` is worth when nobody sets it: the release's default, else the rules'."""
+        facts, rule = self._extraction.inputs.get(name), self._rules.symbols.get(name)
+        candidates = (facts.default if facts else None, rule.default if rule else None)
+        for candidate in candidates:
+            if candidate is None or name in self._pending:
+                continue
+            settled = self._within(name, candidate)
+            if not self._is_off(settled):
+                return settled
+        return None
+
+    def _within(self, name: str, term: Term) -> Term:
+        self._pending.add(name)
+        try:
+            return self._settle_graph(term)
+        finally:
+            self._pending.discard(name)
+
+    def _settle(self, term: Term) -> Term:
+        if isinstance(term, Symbol):
+            if term.name in self._pending:
+                return term
+            if term.name not in self._symbols:
+                self._symbols[term.name] = self._settle_symbol(term)
+            return self._symbols[term.name]
+        if not children(term):
+            return term
+        return self._fold(term, tuple(self._memo[child] for child in children(term)))
+
+    def _settle_symbol(self, term: Symbol) -> Term:
+        name = term.name
+        if name in self._values:
+            return value_term(self._values[name])
+        rule = self._rules.symbols.get(name)
+        if name in self._open or name in self._extraction.quantities or (rule is not None and rule.free):
+            return term
+        if name in self._extraction.definitions:
+            settled = self._within(name, self._extraction.definitions[name].term)
+            return settled if _is_ground(settled) else term
+        settled_default = self.default(name)
+        return term if settled_default is None else settled_default
+
+    def _fold(self, term: Term, args: tuple[Term, ...]) -> Term:
+        if isinstance(term, Apply) and term.op in _GUARDS and any(map(self._may_be_off, args)):
+            return self._fold_guard(term.op, args)
+        return rebuild(term, args)
+
+    def _fold_guard(self, op: str, args: tuple[Term, ...]) -> Term:
+        for position, arg in enumerate(args):
+            if isinstance(arg, Conditional):
+                return map_leaves(arg, lambda leaf, p=position: self._fold_guard(op, (*args[:p], leaf, *args[p + 1 :])))  # type: ignore[misc]  # a lambda with defaults has no inferable type
+        off = [arg for arg in args if self._is_off(arg)]
+        return _settle_off(op, args, off[0]) if off else apply(op, *args)
+
+    def _is_off(self, term: Term) -> bool:
+        """Whether `term` is an option that nobody sets."""
+        match term:
+            case Opaque():
+                return True
+            case Symbol(name):
+                return name not in self._rules.symbols and not (
+                    name in self._open or name in self._extraction.definitions or name in self._extraction.quantities
+                )
+            case Apply(op, args) if op in _PASSES_OFF:
+                return any(self._is_off(arg) for arg in args)
+            case _:
+                return False
+
+    def _may_be_off(self, root: Term) -> bool:
+        """Whether one of the values that `root` can take is an unset option."""
+        if not isinstance(root, Conditional):
+            return self._is_off(root)
+        for term in post_order(root):
+            if term not in self._touched_off:
+                branches = (term.then, term.otherwise) if isinstance(term, Conditional) else ()
+                touched = any(self._touched_off.get(branch, False) for branch in branches)
+                self._touched_off[term] = touched or self._is_off(term)
+        return self._touched_off[root]
+
+
+def _is_ground(term: Term) -> bool:
+    return isinstance(term, Constant | Atom) or (
+        isinstance(term, Apply) and term.op == "tuple" and all(map(_is_ground, term.args))
+    )
+
+
+def _settle_off(op: str, args: tuple[Term, ...], off: Term) -> Term:
+    """A guard on an unset option, decided as evaluation decides it."""
+    if op in _EQUALITIES or op in ("is not", "!="):
+        others = [arg for arg in args if arg is not off]
+        if others and not isinstance(others[0], Constant | Atom) and not is_boolean(others[0]):
+            return apply(op, *(NONE if arg is off else arg for arg in args))
+        same = not others or others[0] is NONE
+        return TRUE if same == (op in _EQUALITIES) else FALSE
+    return TRUE if op in _TRUE_WHEN_OFF else FALSE
+
+
+def specialise(term: Term, extraction: Extraction, rules: RuleSet, scenario: str) -> Term:
+    """The part of `term` that is left in `scenario`."""
+    return Specialiser(extraction, rules, scenario_values(rules, scenario)).term(term)
+
+
+def scenario_formula(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> Formula:
+    """The formula of `quantity` (or of a sub-quantity) as `scenario` leaves it."""
+    formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]
+    rule = rules.quantities.get(quantity)
+    values = {} if rule is not None and rule.scenario_free else scenario_values(rules, scenario)
+    specialiser = Specialiser(extraction, rules, values)
+    error = None if formula.error is None else specialiser.term(formula.error)
+    return replace(formula, term=specialiser.term(formula.term), error=None if error is NONE else error)

@@ -1,0 +1,274 @@
+"""The formula language: hash-consed terms that keep Python's operation order and types.
+
+Two structurally equal terms are the same object, so equality is identity and a formula
+is a directed acyclic graph. Constructors here never change what a term computes: they fold
+constants and collapse conditionals, nothing else. Algebra lives in `analyzer.compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Union
+from weakref import WeakValueDictionary
+
+Scalar = Union[int, float, bool, str, None]
+
+
+class _Node:
+    """Interned base: compared and hashed by identity."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Constant(_Node):
+    """A literal Python scalar."""
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    value: Scalar
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Atom(_Node):
+    """A named constant with no arithmetic: an enum member, a dtype, a class used as a value."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Symbol(_Node):
+    """An input of the formula, by canonical name."""
+
+    __slots__ = ("name",)
+    __match_args__ = ("name",)
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Apply(_Node):
+    """A Python operator or builtin applied to arguments; `op` is a key of `OPERATORS`."""
+
+    __slots__ = ("args", "op")
+    __match_args__ = ("op", "args")
+    op: str
+    args: tuple[Term, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.op}({', '.join(map(repr, self.args))})"
+
+
+class Conditional(_Node):
+    """`then` where `guard` is true, else `otherwise`."""
+
+    __slots__ = ("guard", "otherwise", "then")
+    __match_args__ = ("guard", "then", "otherwise")
+    guard: Term
+    then: Term
+    otherwise: Term
+
+    def __repr__(self) -> str:
+        return f"({self.then!r} if {self.guard!r} else {self.otherwise!r})"
+
+
+class Opaque(_Node):
+    """An uninterpreted function of its arguments: what the analysis does not look into."""
+
+    __slots__ = ("args", "name")
+    __match_args__ = ("name", "args")
+    name: str
+    args: tuple[Term, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(map(repr, self.args))})"
+
+
+class Raise(_Node):
+    """The outcome of a raise statement; compared by exception class, never by message."""
+
+    __slots__ = ("exception",)
+    __match_args__ = ("exception",)
+    exception: str
+
+    def __repr__(self) -> str:
+        return f"raise {self.exception}"
+
+
+class Handle(_Node):
+    """A value without a formula (object, class, function, module); it never leaves the interpreter."""
+
+    __slots__ = ("key", "kind")
+    __match_args__ = ("kind", "key")
+    kind: str
+    key: str
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.key}>"
+
+
+Term = Union[Constant, Atom, Symbol, Apply, Conditional, Opaque, Raise, Handle]
+
+_POOL: WeakValueDictionary[tuple[object, ...], _Node] = WeakValueDictionary()
+
+
+def constant(value: Scalar) -> Constant:
+    """The literal `value`; ``1``, ``1.0`` and ``True`` are three different terms."""
+    # repr() tells 0.0 from -0.0 and makes every nan the same key.
+    key = (Constant, type(value), repr(value) if isinstance(value, float) else value)
+    node = _POOL.get(key)
+    if node is None:
+        node = Constant()
+        node.value = value
+        _POOL[key] = node
+    assert isinstance(node, Constant)
+    return node
+
+
+def atom(name: str) -> Atom:
+    """The named constant `name`."""
+    key = (Atom, name)
+    node = _POOL.get(key)
+    if node is None:
+        node = Atom()
+        node.name = name
+        _POOL[key] = node
+    assert isinstance(node, Atom)
+    return node
+
+
+def symbol(name: str) -> Symbol:
+    """The input `name`."""
+    key = (Symbol, name)
+    node = _POOL.get(key)
+    if node is None:
+        node = Symbol()
+        node.name = name
+        _POOL[key] = node
+    assert isinstance(node, Symbol)
+    return node
+
+
+def opaque(name: str, args: Iterable[Term] = ()) -> Opaque:
+    """The uninterpreted function `name` of `args`."""
+    arguments = tuple(args)
+    key = (Opaque, name, *map(id, arguments))
+    node = _POOL.get(key)
+    if node is None:
+        node = Opaque()
+        node.name = name
+        node.args = arguments
+        _POOL[key] = node
+    assert isinstance(node, Opaque)
+    return node
+
+
+def raising(exception: str) -> Raise:
+    """The outcome of raising the exception class `exception`."""
+    key = (Raise, exception)
+    node = _POOL.get(key)
+    if node is None:
+        node = Raise()
+        node.exception = exception
+        _POOL[key] = node
+    assert isinstance(node, Raise)
+    return node
+
+
+def handle(kind: str, key: str) -> Handle:
+    """The interpreter's reference to something that has no formula."""
+    pool_key = (Handle, kind, key)
+    node = _POOL.get(pool_key)
+    if node is None:
+        node = Handle()
+        node.kind = kind
+        node.key = key
+        _POOL[pool_key] = node
+    assert isinstance(node, Handle)
+    return node
+
+
+TRUE: Final = constant(True)
+FALSE: Final = constant(False)
+NONE: Final = constant(None)
+
+
+def raw_apply(op: str, args: Iterable[Term]) -> Apply:
+    """`op` applied to `args` with no folding."""
+    arguments = tuple(args)
+    key = (Apply, op, *map(id, arguments))
+    node = _POOL.get(key)
+    if node is None:
+        node = Apply()
+        node.op = op
+        node.args = arguments
+        _POOL[key] = node
+    assert isinstance(node, Apply)
+    return node
+
+
+def raw_conditional(guard: Term, then: Term, otherwise: Term) -> Conditional:
+    """A conditional with no folding."""
+    key = (Conditional, id(guard), id(then), id(otherwise))
+    node = _POOL.get(key)
+    if node is None:
+        node = Conditional()
+        node.guard = guard
+        node.then = then
+        node.otherwise = otherwise
+        _POOL[key] = node
+    assert isinstance(node, Conditional)
+    return node
+
+
+def children(term: Term) -> tuple[Term, ...]:
+    """The direct subterms of `term`."""
+    match term:
+        case Apply(_, args) | Opaque(_, args):
+            return args
+        case Conditional(guard, then, otherwise):
+            return (guard, then, otherwise)
+        case _:
+            return ()
+
+
+def walk(*roots: Term) -> Iterator[Term]:
+    """Every distinct subterm of `roots`, each once, parents before their first child."""
+    seen: set[int] = set()
+    stack = list(reversed(roots))
+    while stack:
+        term = stack.pop()
+        if id(term) in seen:
+            continue
+        seen.add(id(term))
+        yield term
+        stack.extend(reversed(children(term)))
+
+
+def symbols_of(*roots: Term) -> frozenset[str]:
+    """The names of every input that `roots` read."""
+    return frozenset(term.name for term in walk(*roots) if isinstance(term, Symbol))
+
+
+def post_order(root: Term) -> list[Term]:
+    """Every distinct subterm, children before parents."""
+    order: list[Term] = []
+    done: set[int] = set()
+    stack: list[tuple[Term, bool]] = [(root, False)]
+    while stack:
+        term, expanded = stack.pop()
+        if id(term) in done:
+            continue
+        if expanded:
+            done.add(id(term))
+            order.append(term)
+            continue
+        stack.append((term, True))
+        stack.extend((child, False) for child in children(term) if id(child) not in done)
+    return order

@@ -1,0 +1,68 @@
+"""What `show` and `trace` report, free of any output format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
+from analyzer.domain.source import Revision, Span
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaView:
+    """A formula written down; `guards` are the conditions that it still depends on."""
+
+    text: str
+    latex: str
+    guards: tuple[str, ...]
+    locations: tuple[Span, ...]
+    raises: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityView:
+    """One quantity: under each scenario, and with every guard the source has."""
+
+    title: str
+    unit: str
+    source_unit: str
+    scenarios: Mapping[str, FormulaView]
+    full: FormulaView
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolView:
+    """An input that a shown formula reads."""
+
+    unit: str
+    description: str
+    source_names: tuple[str, ...]
+    locations: tuple[Span, ...]
+    default: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowReport:
+    """The formulas of one ref."""
+
+    revision: Revision
+    entry: str
+    path: tuple[Hop, ...]
+    quantities: Mapping[str, QuantityView]
+    symbols: Mapping[str, SymbolView]
+    unit_conversions: tuple[UnitConversion, ...]
+    unit_findings: tuple[UnitFinding, ...]
+    gaps: tuple[Gap, ...]
+    coverage: Coverage
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceReport:
+    """The value path of one ref."""
+
+    revision: Revision
+    entry: str
+    path: tuple[Hop, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,136 @@
+"""The static call graph around the formula, built on demand in networkx."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import networkx as nx
+
+from analyzer.domain.modules import Definition, Effects
+from analyzer.domain.rules import Anchors
+from analyzer.ports.program import Program
+
+_MAX_DEPTH = 6
+
+Node = tuple[str, str]
+"""Receiver class key ("" for a plain function) and definition key."""
+
+
+class CallGraph:
+    """Which analysed definitions a definition may call, as far as names tell.
+
+    A node pairs a definition with the class of its receiver, because ``self.x()`` in a mixin means the
+    method of the class that mixes it in.
+    """
+
+    def __init__(self, program: Program, effects: Callable[[str], Effects], anchors: Anchors) -> None:
+        self._program = program
+        self._effects = effects
+        self._foreign = tuple(anchors["opaque_modules"])
+        self.graph: nx.DiGraph[Node] = nx.DiGraph()
+        self._expanded: set[Node] = set()
+        self._closures: dict[Node, frozenset[Node]] = {}
+
+    def effects(self, definition: Definition) -> Effects:
+        """The names that a definition touches."""
+        return self._effects(definition.text)
+
+    def definition(self, node: Node) -> Definition:
+        """The definition of a node."""
+        return self._program.definition(node[1])
+
+    def callees(self, node: Node) -> Iterable[Node]:
+        """The definitions that `node` may call."""
+        if node not in self._expanded:
+            self._expanded.add(node)
+            self.graph.add_node(node)
+            for callee in self._resolve_calls(node):
+                self.graph.add_edge(node, callee)
+        return tuple(self.graph.successors(node))
+
+    def closure(self, node: Node) -> frozenset[Node]:
+        """`node` and everything it may call, to a bounded depth."""
+        known = self._closures.get(node)
+        if known is None:
+            seen = {node}
+            frontier = [node]
+            for _ in range(_MAX_DEPTH):
+                frontier = [c for n in frontier for c in self.callees(n) if c not in seen and not seen.add(c)]  # type: ignore[func-returns-value]  # add() as a filter keeps each callee once
+            known = frozenset(seen)
+            self._closures[node] = known
+        return known
+
+    def _resolve_calls(self, node: Node) -> list[Node]:
+        receiver, key = node
+        definition = self._program.definition(key)
+        if definition.module.startswith(self._foreign):
+            return []
+        found: list[Node] = []
+        for call in sorted(self.effects(definition).calls):
+            found.extend(self._resolve_call(receiver, definition, call))
+        return found
+
+    def _resolve_call(self, receiver: str, definition: Definition, call: str) -> list[Node]:
+        head, _, rest = call.partition(".")
+        if head == "self" and rest and "." not in rest:
+            return self._method(receiver or self._owner(definition), rest)
+        if head == "?":
+            return self._super(receiver, definition, rest)
+        if not rest:
+            return self._plain(definition, head)
+        if "." not in rest:
+            return self._qualified(definition, head, rest)
+        return []
+
+    def _owner(self, definition: Definition) -> str:
+        owner, dot, _ = definition.qualname.rpartition(".")
+        return f"{definition.module}:{owner}" if dot else ""
+
+    def _method(self, class_key: str, name: str) -> list[Node]:
+        if not class_key:
+            return []
+        for cls in self._program.mro(class_key):
+            if name in cls.methods:
+                return [(class_key, cls.methods[name].key)]
+        return []
+
+    def _super(self, receiver: str, definition: Definition, name: str) -> list[Node]:
+        owner = self._owner(definition)
+        if not owner or not name:
+            return []
+        for cls in self._program.mro(owner)[1:]:
+            if name in cls.methods:
+                return [(receiver or owner, cls.methods[name].key)]
+        return []
+
+    def _plain(self, definition: Definition, name: str) -> list[Node]:
+        found = self._program.resolve(definition.module, name)
+        if found is None:
+            found = self._local_import(definition, name)
+        if found is None:
+            return []
+        if found.kind == "function":
+            return [("", found.key)]
+        if found.kind == "class":
+            return [n for method in ("__init__", "__post_init__") for n in self._method(found.key, method)]
+        return []
+
+    def _local_import(self, definition: Definition, name: str):  # type: ignore[no-untyped-def]
+        for binding in self.effects(definition).imports:
+            if binding.name == name:
+                return self._program.resolve_import(definition.module, binding.module, binding.member)
+        return None
+
+    def _qualified(self, definition: Definition, head: str, name: str) -> list[Node]:
+        annotation = dict(definition.parameters).get(head)
+        if annotation is not None:
+            cls = self._program.annotated_class(definition.module, annotation)
+            return [] if cls is None else self._method(cls.key, name)
+        found = self._program.resolve(definition.module, head) or self._local_import(definition, head)
+        if found is not None and found.kind == "class":
+            return self._method(found.key, name)
+        if found is not None and found.kind == "module":
+            target = self._program.resolve(found.key, name)
+            if target is not None and target.kind == "function":
+                return [("", target.key)]
+        return []

@@ -1,0 +1,180 @@
+"""Lowering of expressions from libcst nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import libcst as cst
+
+from analyzer.domain import syntax as ir
+
+_BINARY = {
+    cst.Add: "+",
+    cst.Subtract: "-",
+    cst.Multiply: "*",
+    cst.Divide: "/",
+    cst.FloorDivide: "//",
+    cst.Modulo: "%",
+    cst.Power: "**",
+    cst.LeftShift: "<<",
+    cst.RightShift: ">>",
+    cst.BitOr: "|",
+    cst.BitAnd: "&",
+    cst.BitXor: "^",
+}
+_COMPARISON = {
+    cst.LessThan: "<",
+    cst.LessThanEqual: "<=",
+    cst.GreaterThan: ">",
+    cst.GreaterThanEqual: ">=",
+    cst.Equal: "==",
+    cst.NotEqual: "!=",
+    cst.In: "in",
+    cst.NotIn: "not in",
+    cst.Is: "is",
+    cst.IsNot: "is not",
+}
+_UNARY = {cst.Not: "not", cst.Minus: "-", cst.Plus: "+", cst.BitInvert: "~"}
+_CONSTANTS = {"None": None, "True": True, "False": False}
+_EMPTY = cst.Module([])
+
+
+def dotted_name(node: cst.CSTNode) -> str:
+    """The dotted name that an import names."""
+    if isinstance(node, cst.Attribute):
+        return f"{dotted_name(node.value)}.{node.attr.value}"
+    assert isinstance(node, cst.Name)
+    return node.value
+
+
+class ExpressionLowering:
+    """Turns expression nodes into the domain's; positions come from libcst's metadata."""
+
+    def __init__(self, positions: Mapping[cst.CSTNode, Any]) -> None:
+        self._positions = positions
+
+    def lines(self, node: cst.CSTNode) -> tuple[int, int]:
+        """First and last line of `node`, relative to the snippet."""
+        position = self._positions[node]
+        return position.start.line - 1, position.end.line - 1
+
+    def text(self, node: cst.CSTNode) -> str:
+        """The source text of `node`."""
+        return _EMPTY.code_for_node(node)
+
+    def expr(self, node: cst.BaseExpression) -> ir.Expr:
+        """`node` lowered; what has no form here becomes `Unsupported`."""
+        line = self.lines(node)[0]
+        match node:
+            case cst.Name(value):
+                return ir.Literal(_CONSTANTS[value], line) if value in _CONSTANTS else ir.Name(value, line)
+            case cst.Integer() | cst.Float():
+                return ir.Literal(node.evaluated_value, line)
+            case cst.SimpleString() | cst.ConcatenatedString() | cst.FormattedString():
+                return self._string(node, line)
+            case cst.Attribute(value=value, attr=attr):
+                return ir.Attribute(self.expr(value), attr.value, line)
+            case cst.Call(func=func, args=args):
+                return ir.Call(self.expr(func), tuple(self._argument(arg) for arg in args), line)
+            case cst.Subscript(value=value, slice=elements):
+                return ir.Subscript(self.expr(value), self._index(elements, line), line)
+            case cst.BinaryOperation(left=left, operator=op, right=right) if type(op) in _BINARY:
+                return ir.Binary(_BINARY[type(op)], self.expr(left), self.expr(right), line)
+            case cst.UnaryOperation(operator=op, expression=operand):
+                return ir.Unary(_UNARY[type(op)], self.expr(operand), line)
+            case cst.BooleanOperation(left=left, operator=op, right=right):
+                name = "and" if isinstance(op, cst.And) else "or"
+                return ir.Boolean(name, self.expr(left), self.expr(right), line)
+            case cst.Comparison(left=left, comparisons=comparisons):
+                rest = tuple((_COMPARISON[type(c.operator)], self.expr(c.comparator)) for c in comparisons)
+                return ir.Comparison(self.expr(left), rest, line)
+            case cst.IfExp(test=test, body=body, orelse=orelse):
+                return ir.IfExpression(self.expr(test), self.expr(body), self.expr(orelse), line)
+            case cst.NamedExpr(target=cst.Name(value=name), value=value):
+                return ir.Walrus(name, self.expr(value), line)
+            case cst.Lambda(params=params, body=body):
+                return ir.Lambda(self.parameters(params), self.expr(body), line)
+            case _:
+                return self._container(node, line)
+
+    def _container(self, node: cst.BaseExpression, line: int) -> ir.Expr:
+        match node:
+            case cst.Tuple(elements) | cst.List(elements) | cst.Set(elements):
+                kind = type(node).__name__.lower()
+                return ir.Sequence(kind, tuple(self._element(element) for element in elements), line)
+            case cst.Dict(elements):
+                return ir.Mapping(tuple(self._entry(element) for element in elements), line)
+            case cst.ListComp(elt=elt) | cst.SetComp(elt=elt) | cst.GeneratorExp(elt=elt):
+                kind = {cst.ListComp: "list", cst.SetComp: "set"}.get(type(node), "generator")
+                return ir.Comprehension(kind, self.expr(elt), None, self._clauses(node.for_in), line)
+            case cst.DictComp(key=key, value=value, for_in=for_in):
+                return ir.Comprehension("dict", self.expr(key), self.expr(value), self._clauses(for_in), line)
+            case _:
+                return ir.Unsupported(type(node).__name__, self.text(node), line)
+
+    def _string(self, node: cst.BaseString, line: int) -> ir.Expr:
+        if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
+            value = node.evaluated_value
+            if isinstance(value, str):
+                return ir.Literal(value, line)
+            if isinstance(value, bytes):
+                return ir.Unsupported("bytes literal", self.text(node), line)
+        parts: list[ir.Expr] = []
+        stack: list[cst.CSTNode] = [node]
+        while stack:
+            current = stack.pop()
+            if isinstance(current, cst.ConcatenatedString):
+                stack.extend((current.right, current.left))
+            elif isinstance(current, cst.FormattedString):
+                parts.extend(
+                    self.expr(part.expression)
+                    for part in current.parts
+                    if isinstance(part, cst.FormattedStringExpression)
+                )
+        return ir.FormattedString(tuple(parts), line)
+
+    def _argument(self, arg: cst.Arg) -> ir.Argument:
+        return ir.Argument(self.expr(arg.value), arg.keyword.value if arg.keyword else None, arg.star)
+
+    def _index(self, elements: Sequence[cst.SubscriptElement], line: int) -> ir.Expr:
+        lowered = tuple(self._subscript_element(element.slice, line) for element in elements)
+        return lowered[0] if len(lowered) == 1 else ir.Sequence("tuple", lowered, line)
+
+    def _subscript_element(self, node: cst.BaseSlice, line: int) -> ir.Expr:
+        if isinstance(node, cst.Index):
+            return self.expr(node.value)
+        assert isinstance(node, cst.Slice)
+        bounds = [None if part is None else self.expr(part) for part in (node.lower, node.upper, node.step)]
+        return ir.Slice(bounds[0], bounds[1], bounds[2], line)
+
+    def _element(self, element: cst.BaseElement) -> ir.Expr:
+        if isinstance(element, cst.StarredElement):
+            return ir.Starred(self.expr(element.value), self.lines(element.value)[0])
+        return self.expr(element.value)
+
+    def _entry(self, element: cst.BaseDictElement) -> tuple[ir.Expr | None, ir.Expr]:
+        if isinstance(element, cst.DictElement):
+            return self.expr(element.key), self.expr(element.value)
+        return None, self.expr(element.value)
+
+    def _clauses(self, node: cst.CompFor) -> tuple[ir.Clause, ...]:
+        conditions = tuple(self.expr(condition.test) for condition in node.ifs)
+        clause = ir.Clause(self.expr(node.target), self.expr(node.iter), conditions)
+        inner = () if node.inner_for_in is None else self._clauses(node.inner_for_in)
+        return (clause, *inner)
+
+    def parameters(self, params: cst.Parameters) -> tuple[ir.Parameter, ...]:
+        """The parameters of a function or lambda, in order."""
+        found = [self._parameter(param, "positional") for param in (*params.posonly_params, *params.params)]
+        if isinstance(params.star_arg, cst.Param):
+            found.append(self._parameter(params.star_arg, "*"))
+        found.extend(self._parameter(param, "keyword") for param in params.kwonly_params)
+        if params.star_kwarg is not None:
+            found.append(self._parameter(params.star_kwarg, "**"))
+        return tuple(found)
+
+    def _parameter(self, param: cst.Param, kind: str) -> ir.Parameter:
+        annotation = None if param.annotation is None else self.text(param.annotation.annotation)
+        default = None if param.default is None else self.expr(param.default)
+        return ir.Parameter(param.name.value, kind, annotation, default)

@@ -1,0 +1,73 @@
+"""Parts that several text reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from analyzer.domain.evaluation import Value
+from analyzer.domain.extraction import Gap, Hop
+from analyzer.domain.source import Revision, Span
+from analyzer.render.document import Document
+
+_MAX_LOCATIONS: Final = 6
+_SHORT_COMMIT: Final = 12
+
+
+def number(value: Value) -> str:
+    """A value as people write it: thousands separated, floats to ten digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 gap``, ``2 gaps``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def revision_title(revision: Revision) -> str:
+    """A ref as the reader gave it, and what it stands for."""
+    commit = revision.commit[:_SHORT_COMMIT]
+    known = dict.fromkeys(name for name in (revision.resolved, commit) if name not in ("", revision.spec))
+    return f"{revision.spec} ({', '.join(known)})" if known else revision.spec
+
+
+def places(spans: Iterable[Span]) -> str:
+    """Where something is, a few places at most."""
+    names = list(dict.fromkeys(str(span) for span in spans))
+    more = f" and {len(names) - _MAX_LOCATIONS} more" if len(names) > _MAX_LOCATIONS else ""
+    return ", ".join(names[:_MAX_LOCATIONS]) + more
+
+
+def write_path(document: Document, hops: Sequence[Hop]) -> None:
+    """The value path, a hop a paragraph."""
+    for position, hop in enumerate(hops, 1):
+        document.say(f"{position:>3}. {hop.kind:<11} {_hop_route(hop)}", hanging=5)
+        document.say(f"{hop.path}:{hop.line}", "place", indent=2, hanging=2)
+
+
+def _hop_route(hop: Hop) -> str:
+    """What flows where: ``value -> name, caller -> callee`` with what a hop has of it."""
+    value = " -> ".join(filter(None, (hop.source, hop.target)))
+    calls = " -> ".join(dict.fromkeys(filter(None, (hop.caller, hop.callee))))
+    return f"{value}  [{calls}]" if value and calls else value or calls
+
+
+def write_gaps(document: Document, gaps: Sequence[Gap]) -> None:
+    """What the analysis could not follow; nothing when it followed everything."""
+    if not gaps:
+        return
+    document.heading(f"Not followed ({plural(len(gaps), 'gap')})")
+    for gap in gaps:
+        affects = f"; affects {', '.join(gap.affects)}" if gap.affects else ""
+        document.say(f"{gap.construct}: {gap.reason}{affects}", indent=1, hanging=2)
+        document.say(f"{gap.path}:{gap.line}", "place", indent=2)
+
+
+def write_notes(document: Document, notes: Sequence[str]) -> None:
+    """Remarks on how the result came about."""
+    if notes:
+        document.heading("Notes")
+    for note in notes:
+        document.say(note, indent=1, hanging=2)

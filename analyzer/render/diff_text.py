@@ -1,0 +1,172 @@
+"""The text of a comparison: the answer first, then who, what, how much and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
+from analyzer.render.blocks import number, places, revision_title, write_gaps, write_notes
+from analyzer.render.document import INDENT, Document, Piece, wrap
+from analyzer.render.marking import mark_difference
+from analyzer.render.page import Page
+
+_VERDICTS: Final[Mapping[Kind, str]] = {
+    Kind.IDENTICAL: "The formulas are identical.",
+    Kind.MOVED: "The formulas are the same; they only moved or were renamed.",
+    Kind.REFACTOR: "The formulas are written differently and proven equal.",
+    Kind.UNIT: "A value carries another unit on its way; the results are the same.",
+    Kind.ROUNDING: "The results differ by rounding only.",
+    Kind.UNDECIDED: "The formulas differ, and it could not be decided whether the results do.",
+    Kind.SEMANTIC: "The formulas differ: the same inputs can give other results.",
+    Kind.LOST: "The formula can no longer be found in the newer version.",
+}
+_WIDE: Final = 110
+_LEVEL_STYLES: Final = {"note": "good", "warning": "attention", "error": "bad"}
+
+
+def write_diff(document: Document, report: DiffReport, page: Page) -> None:
+    """Write the whole report."""
+    document.say(f"{revision_title(report.base)} -> {revision_title(report.head)}", "title", hanging=4)
+    verdict = report.verdict
+    document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {_VERDICTS[verdict]}")))
+    _write_affected(document, report, page)
+    for position, change in enumerate(report.changes, 1):
+        _write_change(document, position, change, page)
+    _write_verdicts(document, report)
+    write_notes(document, report.notes)
+    write_gaps(document, report.gaps)
+
+
+def _verdict_style(kind: Kind) -> str:
+    if kind <= Kind.UNIT:
+        return "good"
+    return "bad" if kind >= Kind.SEMANTIC else "attention"
+
+
+def _write_affected(document: Document, report: DiffReport, page: Page) -> None:
+    """The scenarios whose results change, in words, and the quantities that do."""
+    affected: dict[str, list[str]] = {}
+    for quantity, kinds in report.verdicts.items():
+        for scenario, kind in kinds.items():
+            if kind >= Kind.ROUNDING:
+                affected.setdefault(scenario, []).append(quantity)
+    if not affected:
+        return
+    document.heading("Who is affected")
+    for scenario, quantities in affected.items():
+        title = page.scenario_titles.get(scenario, "")
+        name = f"{title} ({scenario})" if title else scenario
+        document.say(f"{name}: {', '.join(quantities)}", indent=1, hanging=4)
+
+
+def _write_change(document: Document, position: int, change: Change, page: Page) -> None:
+    document.blank()
+    style = _LEVEL_STYLES.get(change.level, "title")
+    title = page.quantity_titles.get(change.quantity, "")
+    name = f"{change.quantity} - {title}" if title else change.quantity
+    heading = (Piece(f"{position}. "), Piece(f"{change.level} {change.rule}", style), Piece(f"  {name}"))
+    document.write(heading, hanging=4)
+    document.say(change.summary, indent=1)
+    _write_facts(document, change)
+    _write_sides(document, change, page)
+    if change.witness is not None:
+        _write_witness(document, change.witness, _unit(change))
+    _write_places(document, change)
+    for commit in change.commits:
+        document.say(f"Commit: {_commit(commit)}", indent=1, hanging=8)
+
+
+def _write_facts(document: Document, change: Change) -> None:
+    facts = [("Kind", f"{change.kind.label}, {change.action}")]
+    if change.scenarios:
+        facts.append(("Under", ", ".join(change.scenarios)))
+    if change.guard:
+        facts.append(("When", change.guard))
+    if change.affects:
+        facts.append(("Affects", ", ".join(change.affects)))
+    if change.bound:
+        facts.append(("Bound", change.bound))
+    for label, text in facts:
+        document.say(f"{label}: {text}", indent=1, hanging=len(label) + 2)
+
+
+def _unit(change: Change) -> str:
+    side = change.after or change.before
+    return side.unit if side is not None and side.unit != "1" else ""
+
+
+def _write_sides(document: Document, change: Change, page: Page) -> None:
+    """Both formulas with the difference marked, side by side where there is room."""
+    before, after = change.before, change.after
+    left, right = mark_difference(before.text if before else "", after.text if after else "", colour=page.colour)
+    titles = _side_title("Before", before), _side_title("After", after)
+    if page.width >= _WIDE and before and after:
+        column = page.width // 2
+        width = column - 2 * len(INDENT)
+        document.beside(
+            [(Piece(titles[0], "title"),), *wrap(left, width)],
+            [(Piece(titles[1], "title"),), *wrap(right, width)],
+            1,
+            column,
+        )
+        return
+    for title, side, pieces in ((titles[0], before, left), (titles[1], after, right)):
+        if side:
+            document.say(title, "title", indent=1)
+            document.write(pieces, indent=2, hanging=2)
+
+
+def _side_title(label: str, side: Side | None) -> str:
+    return f"{label} ({side.unit})" if side and side.unit not in ("", "1") else label
+
+
+def _write_witness(document: Document, witness: Witness, unit: str) -> None:
+    inputs = ", ".join(f"{name} = {number(value)}" for name, value in witness.inputs.items())
+    unset = f"{'; ' if inputs else ''}unset: {', '.join(witness.unset)}" if witness.unset else ""
+    document.say(f"Example: {inputs}{unset}", indent=1, hanging=4)
+    document.write(
+        (
+            Piece("before "),
+            Piece(number(witness.before), "removed"),
+            Piece("  after "),
+            Piece(number(witness.after), "added"),
+            Piece(f" {unit}" if unit and witness.delta is not None else ""),
+            Piece(_delta(witness)),
+        ),
+        indent=2,
+    )
+
+
+def _delta(witness: Witness) -> str:
+    delta, relative = witness.delta, witness.relative
+    if delta is None:
+        return ""
+    sign = "+" if delta > 0 else ""
+    share = f", {100 * relative:+.3g} %" if relative is not None else ""
+    return f"  ({sign}{number(delta)}{share})"
+
+
+def _write_places(document: Document, change: Change) -> None:
+    for label, side in (("Before", change.before), ("After", change.after)):
+        if side is not None and side.locations:
+            document.say(f"{label} at {places(side.locations)}", "place", indent=1, hanging=4)
+
+
+def _commit(commit: CommitReference) -> str:
+    pr = f" (#{commit.pr})" if commit.pr is not None and f"#{commit.pr}" not in commit.subject else ""
+    return f"{commit.sha[:12]} {commit.date} {commit.subject}{pr}"
+
+
+def _write_verdicts(document: Document, report: DiffReport) -> None:
+    """What was compared and held, so that silence is an answer too."""
+    unchanged: dict[Kind, list[str]] = {}
+    for quantity, kinds in report.verdicts.items():
+        worst = max(kinds.values(), default=Kind.IDENTICAL)
+        if worst < Kind.ROUNDING:
+            unchanged.setdefault(worst, []).append(quantity)
+    if not unchanged:
+        return
+    document.heading("The same in every scenario compared")
+    for kind in sorted(unchanged):
+        document.say(f"{kind.label}: {', '.join(unchanged[kind])}", indent=1, hanging=len(kind.label) + 2)

@@ -1,0 +1,261 @@
+"""Reports as JSON objects, key by key as the published schemas say."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
+from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
+from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
+from analyzer.domain.source import Revision, Span
+from analyzer.domain.views import FormulaView, QuantityView, ShowReport, SymbolView, TraceReport
+from analyzer.render.page import Page
+
+SCHEMA_VERSION: Final = 1
+Object = dict[str, Any]
+
+
+def render_diff(report: DiffReport, page: Page) -> str:
+    """A comparison."""
+    del page
+    return _write(diff_object(report))
+
+
+def render_show(report: ShowReport, page: Page) -> str:
+    """The formulas of one ref."""
+    del page
+    return _write(show_object(report))
+
+
+def render_trace(report: TraceReport, page: Page) -> str:
+    """The value path of one ref."""
+    del page
+    return _write(trace_object(report))
+
+
+def render_eval(report: EvaluationReport, page: Page) -> str:
+    """The results of every case."""
+    del page
+    return _write([_case(report.revision, result) for result in report.results])
+
+
+def diff_object(report: DiffReport) -> Object:
+    """The object of `diff`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "base": _revision(report.base),
+        "head": _revision(report.head),
+        "verdict": report.verdict.label,
+        "verdicts": {
+            quantity: {scenario: kind.label for scenario, kind in kinds.items()}
+            for quantity, kinds in report.verdicts.items()
+        },
+        "changes": [change_object(change) for change in report.changes],
+        "gaps": _gaps(report.gaps),
+        "coverage": {side: _coverage(coverage) for side, coverage in report.coverage.items()},
+        "paths": {"base": _hops(report.base_path), "head": _hops(report.head_path)},
+        "notes": list(report.notes),
+    }
+
+
+def change_object(change: Change) -> Object:
+    """The object of one change."""
+    return {
+        "rule": change.rule,
+        "kind": change.kind.label,
+        "level": change.level,
+        "action": change.action,
+        "quantity": change.quantity,
+        "affects": list(change.affects),
+        "scenarios": list(change.scenarios),
+        "guard": change.guard,
+        "summary": change.summary,
+        "before": _side(change.before),
+        "after": _side(change.after),
+        "witness": _witness(change.witness),
+        "bound": change.bound,
+        "commits": [_commit(commit) for commit in change.commits],
+        "fingerprint": change.fingerprint,
+    }
+
+
+def show_object(report: ShowReport) -> Object:
+    """The object of `show`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **_revision(report.revision),
+        "entry": report.entry,
+        "path": _hops(report.path),
+        "quantities": {name: _quantity(view) for name, view in report.quantities.items()},
+        "unit_conversions": [_conversion(item) for item in report.unit_conversions],
+        "unit_findings": [_finding(item) for item in report.unit_findings],
+        "symbols": {name: _symbol(view) for name, view in report.symbols.items()},
+        "gaps": _gaps(report.gaps),
+        "coverage": _coverage(report.coverage),
+    }
+
+
+def trace_object(report: TraceReport) -> Object:
+    """The object of `trace`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **_revision(report.revision),
+        "entry": report.entry,
+        "path": _hops(report.path),
+    }
+
+
+def _write(value: object) -> str:
+    # ASCII only: nothing of the analysed source reaches a terminal unescaped.
+    return json.dumps(_finite(value), indent=1, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """`value` where a number that JSON cannot hold is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _revision(revision: Revision) -> Object:
+    return {
+        "ref": revision.spec,
+        "resolved": revision.resolved,
+        "commit": revision.commit,
+        "version": revision.version,
+    }
+
+
+def _location(span: Span) -> Object:
+    return {"path": span.path, "line": span.line, "end_line": span.end_line}
+
+
+def _locations(spans: Iterable[Span]) -> list[Object]:
+    return [_location(span) for span in spans]
+
+
+def _hops(hops: Iterable[Hop]) -> list[Object]:
+    return [
+        {
+            "kind": hop.kind,
+            "caller": hop.caller,
+            "callee": hop.callee,
+            "source": hop.source,
+            "target": hop.target,
+            "path": hop.path,
+            "line": hop.line,
+        }
+        for hop in hops
+    ]
+
+
+def _gaps(gaps: Iterable[Gap]) -> list[Object]:
+    return [
+        {
+            "path": gap.path,
+            "line": gap.line,
+            "construct": gap.construct,
+            "reason": gap.reason,
+            "affects": list(gap.affects),
+        }
+        for gap in gaps
+    ]
+
+
+def _coverage(coverage: Coverage) -> Object:
+    return {
+        "modules": coverage.modules,
+        "functions": coverage.functions,
+        "guards_open": coverage.guards_open,
+        "opaque_calls": list(coverage.opaque_calls),
+    }
+
+
+def _side(side: Side | None) -> Object | None:
+    if side is None:
+        return None
+    return {"text": side.text, "latex": side.latex, "unit": side.unit, "locations": _locations(side.locations)}
+
+
+def _witness(witness: Witness | None) -> Object | None:
+    if witness is None:
+        return None
+    return {
+        "inputs": dict(witness.inputs),
+        "unset": list(witness.unset),
+        "before": witness.before,
+        "after": witness.after,
+        "delta": witness.delta,
+        "relative": witness.relative,
+    }
+
+
+def _commit(commit: CommitReference) -> Object:
+    return {"sha": commit.sha, "date": commit.date, "subject": commit.subject, "pr": commit.pr}
+
+
+def _quantity(view: QuantityView) -> Object:
+    return {
+        "title": view.title,
+        "unit": view.unit,
+        "source_unit": view.source_unit,
+        "scenarios": {name: _formula(formula) for name, formula in view.scenarios.items()},
+        "full": _formula(view.full),
+    }
+
+
+def _formula(view: FormulaView) -> Object:
+    return {
+        "text": view.text,
+        "latex": view.latex,
+        "guards": list(view.guards),
+        "locations": _locations(view.locations),
+        "raises": view.raises,
+    }
+
+
+def _conversion(item: UnitConversion) -> Object:
+    return {
+        "expression": item.expression,
+        "from": item.from_unit,
+        "to": item.to_unit,
+        "location": _location(item.location),
+    }
+
+
+def _finding(item: UnitFinding) -> Object:
+    return {"message": item.message, "location": _location(item.location)}
+
+
+def _symbol(view: SymbolView) -> Object:
+    return {
+        "unit": view.unit,
+        "description": view.description,
+        "source_names": list(view.source_names),
+        "locations": _locations(view.locations),
+        "default": view.default,
+    }
+
+
+def _case(revision: Revision, result: CaseResult) -> Object:
+    found = {
+        "ref": revision.spec,
+        "scenario": result.case.scenario,
+        "inputs": dict(result.case.inputs),
+        "quantities": {name: _result(item) for name, item in result.quantities.items()},
+        "error": result.error,
+        "ignored": list(result.ignored),
+    }
+    return found if result.problem is None else {**found, "problem": result.problem}
+
+
+def _result(result: Result) -> Object:
+    found: Object = {"value": result.value, "unit": result.unit}
+    return found if result.value is not None else {**found, "missing": list(result.missing)}

@@ -1,0 +1,143 @@
+"""Reports as text for people; nothing here knows about colours or terminals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
+from analyzer.domain.report import DiffReport
+from analyzer.domain.views import FormulaView, QuantityView, ShowReport, SymbolView, TraceReport
+from analyzer.render.blocks import number, places, plural, revision_title, write_gaps, write_notes, write_path
+from analyzer.render.diff_text import write_diff
+from analyzer.render.document import Document
+from analyzer.render.page import Page
+from analyzer.render.terminal import paint
+
+_MAX_GUARDS: Final = 12
+
+
+def render_diff(report: DiffReport, page: Page) -> str:
+    """A comparison."""
+    document = Document(page.width)
+    write_diff(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_show(report: ShowReport, page: Page) -> str:
+    """The formulas of one ref."""
+    document = Document(page.width)
+    document.say(f"Formulas of {revision_title(report.revision)}", "title", hanging=4)
+    document.say(f"entry: {report.entry}", indent=1)
+    for name, view in report.quantities.items():
+        _write_quantity(document, name, view, page)
+    _write_symbols(document, report)
+    _write_units(document, report)
+    coverage = report.coverage
+    document.heading("Coverage")
+    read = f"{plural(coverage.modules, 'module')}, {plural(coverage.functions, 'function')} read"
+    document.say(f"{read}; {plural(coverage.guards_open, 'guard')} left open", indent=1)
+    if coverage.opaque_calls:
+        document.say(f"not looked into: {', '.join(coverage.opaque_calls)}", indent=1, hanging=2)
+    write_notes(document, report.notes)
+    write_gaps(document, report.gaps)
+    return paint(document, colour=page.colour)
+
+
+def render_trace(report: TraceReport, page: Page) -> str:
+    """The value path of one ref."""
+    document = Document(page.width)
+    document.say(f"Value path of {revision_title(report.revision)}", "title", hanging=4)
+    document.say(f"entry: {report.entry}", indent=1)
+    document.blank()
+    write_path(document, report.path)
+    write_notes(document, report.notes)
+    return paint(document, colour=page.colour)
+
+
+def render_eval(report: EvaluationReport, page: Page) -> str:
+    """The results of every case."""
+    document = Document(page.width)
+    document.say(f"Values of {revision_title(report.revision)}", "title", hanging=4)
+    for position, result in enumerate(report.results, 1):
+        label = f"Case {position}, " if len(report.results) > 1 else ""
+        scenario = result.case.scenario
+        title = page.scenario_titles.get(scenario, "")
+        document.heading(f"{label}{scenario}{f': {title}' if title else ''}")
+        _write_case(document, result)
+    return paint(document, colour=page.colour)
+
+
+def _write_case(document: Document, result: CaseResult) -> None:
+    if result.problem is not None:
+        document.say(result.problem, "bad", indent=1, hanging=2)
+        return
+    document.table([(name, _result(item)) for name, item in result.quantities.items()])
+    if result.error is not None:
+        document.say(f"SGLang raises {result.error} with these inputs", "bad", indent=1)
+    if result.ignored:
+        document.say(f"not read by these formulas: {', '.join(result.ignored)}", "quiet", indent=1, hanging=2)
+
+
+def _result(item: Result) -> str:
+    if item.value is not None:
+        return f"{number(item.value)} {item.unit}" if item.unit != "1" else number(item.value)
+    return f"needs {', '.join(item.missing)}" if item.missing else "-"
+
+
+def _write_quantity(document: Document, name: str, view: QuantityView, page: Page) -> None:
+    unit = view.unit if view.unit == view.source_unit else f"{view.unit}, computed in {view.source_unit}"
+    document.heading(f"{name} [{unit}]")
+    document.say(view.title, indent=1)
+    by_text: dict[str, list[str]] = {}
+    for scenario, formula in view.scenarios.items():
+        by_text.setdefault(formula.text, []).append(scenario)
+    for text, scenarios in by_text.items():
+        everywhere = len(by_text) == 1 and len(view.scenarios) > 1
+        words = "in every scenario" if everywhere else ", ".join(_scenario(name, page) for name in scenarios)
+        document.say(f"{words}:", "title", indent=1, hanging=2)
+        document.say(text, indent=2, hanging=2)
+        _write_guards(document, view.scenarios[scenarios[0]])
+    if view.full.locations:
+        document.say(f"at {places(view.full.locations)}", "place", indent=1, hanging=2)
+
+
+def _scenario(name: str, page: Page) -> str:
+    title = page.scenario_titles.get(name, "")
+    return f"{name} ({title})" if title else name
+
+
+def _write_guards(document: Document, formula: FormulaView) -> None:
+    if formula.raises is not None:
+        document.say(f"error: {formula.raises}", "quiet", indent=2, hanging=2)
+    if not formula.guards:
+        return
+    more = len(formula.guards) - _MAX_GUARDS
+    rest = f"; and {more} more" if more > 0 else ""
+    document.say(f"depends on: {'; '.join(formula.guards[:_MAX_GUARDS])}{rest}", "quiet", indent=2, hanging=2)
+
+
+def _write_symbols(document: Document, report: ShowReport) -> None:
+    if not report.symbols:
+        return
+    document.heading("Inputs")
+    document.table([(name, view.unit, _symbol(view)) for name, view in report.symbols.items()])
+
+
+def _symbol(view: SymbolView) -> str:
+    default = f" (default {view.default})" if view.default is not None else ""
+    names = f"; in the source {', '.join(view.source_names)}" if any(view.source_names) else ""
+    return f"{view.description}{default}{names}"
+
+
+def _write_units(document: Document, report: ShowReport) -> None:
+    if report.unit_conversions:
+        document.heading("Unit conversions")
+        rows = [
+            (f"{item.from_unit} -> {item.to_unit}", f"{item.expression}  {item.location}")
+            for item in report.unit_conversions
+        ]
+        document.table(rows)
+    if report.unit_findings:
+        document.heading("Doubtful units")
+        for item in report.unit_findings:
+            document.say(f"{item.message}  {item.location}", indent=1, hanging=2)

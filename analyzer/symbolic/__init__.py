@@ -1,0 +1,1 @@
+"""The symbolic interpreter: statement language in, terms out."""

@@ -1,0 +1,559 @@
+"""Reading and writing attributes: objects, classes, modules, configuration, unknown things."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.domain.build import conditional
+from analyzer.domain.modules import ClassFacts, Definition, Field
+from analyzer.domain.terms import (
+    NONE,
+    Apply,
+    Atom,
+    Conditional,
+    Constant,
+    Handle,
+    Opaque,
+    Raise,
+    Symbol,
+    Term,
+    atom,
+    constant,
+    handle,
+    opaque,
+    raising,
+    symbol,
+)
+from analyzer.symbolic.state import Frame, State
+from analyzer.symbolic.world import ObjectInfo
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+CONFIG = handle("object", "config")
+BAG = handle("bag", "")
+STRING_METHODS = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
+_ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_DTYPE_BYTES = {
+    "float64": 8, "double": 8, "int64": 8, "long": 8, "float32": 4, "float": 4, "int32": 4, "int": 4,
+    "float16": 2, "half": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1,
+    "float8_e5m2": 1, "float8_e4m3fn": 1, "float8_e5m2fnuz": 1, "float8_e4m3fnuz": 1, "float8_e8m0fnu": 1,
+    "float4_e2m1fn_x2": 1,
+}  # fmt: skip  # one table row a line would hide the pattern; sizes as torch defines them
+
+
+def element_size(term: Term) -> Term | None:
+    """Bytes per element of a torch dtype, when `term` is one."""
+    if isinstance(term, Atom) and term.name.rsplit(".", 1)[-1] in _DTYPE_BYTES:
+        return constant(_DTYPE_BYTES[term.name.rsplit(".", 1)[-1]])
+    return None
+
+
+class Attributes:
+    """Attribute access for every kind of value."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._globals: dict[str, Term] = {}
+        self._running: set[Handle] = set()
+
+    # ---- reading -------------------------------------------------------------------------
+
+    def read(self, target: Term, name: str, state: State) -> Term:
+        """`target.name`."""
+        return self.machine.each_leaf(target, state, lambda leaf, s: self._read_leaf(leaf, name, s))
+
+    def read_for_merge(self, state: State, target: Term, name: str) -> Term:
+        """The value an attribute has in a state that never wrote it."""
+        from analyzer.symbolic.machine import UNSET
+
+        info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
+        if info is not None and info.kind == "instance" and info.initializer is None:
+            base = self.machine.world.base.get(target, {})
+            if name in base:
+                return base[name]
+            found = self._class_member(target, info, name, state) if info.class_key else None
+            return UNSET if found is None else found
+        if info is not None and info.kind in ("list", "dict", "tensor"):
+            return UNSET
+        return state.refine(self._read_leaf(target, name, state.fork()))
+
+    def _read_leaf(self, target: Term, name: str, state: State) -> Term:
+        if isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name):
+            self.machine.reads.add(name)
+        override = state.heap.get(target)
+        if override is not None and name in override and not self._is_boundary(target, name):
+            return state.refine(override[name])
+        match target:
+            case Handle(kind, _):
+                return state.refine(self._read_handle(target, kind, name, state))
+            case Atom(base):
+                return self._read_atom(target, base, name)
+            case Symbol(base) if name not in STRING_METHODS:
+                return self._read_symbol(base, name)
+            case Raise():
+                return target
+            case Constant(None):
+                return raising("AttributeError")
+            case Constant() | Symbol():
+                return self._method(target, name)
+            case _ if name in STRING_METHODS:
+                return self._method(target, name)
+            case _:
+                return self._read_unknown(target, name)
+
+    def _read_unknown(self, target: Term, name: str) -> Term:
+        size = element_size(target) if name == "itemsize" else None
+        if size is not None:
+            return size
+        if name == "itemsize":
+            return self.machine.canonical(opaque("element_size", (target,)))
+        return opaque(f".{name}", (target,))
+
+    def _method(self, target: Term, name: str) -> Handle:
+        """A method of a basic type, bound to its receiver."""
+        world = self.machine.world
+        reference = world.fresh("method", name)
+        world.bound[reference] = (target, constant(name))
+        return reference
+
+    def _read_symbol(self, base: str, name: str) -> Term:
+        origin = self.machine.origins.get(f"{base}.{name}")
+        if origin is not None:
+            return origin
+        return symbol(f"{base}.{name}")
+
+    def _read_atom(self, target: Atom, base: str, name: str) -> Term:
+        if name == "itemsize":
+            size = element_size(target)
+            if size is not None:
+                return size
+        member = self._enum_member(target, name)
+        if member is not None:
+            return member
+        return atom(f"{base}.{name}")
+
+    def _enum_member(self, target: Atom, name: str) -> Term | None:
+        """An attribute of an enum member: a method, or its name or value."""
+        key = self.enum_classes.get(target)
+        if key is None:
+            return None
+        facts = self.machine.program.class_facts(key)
+        member = target.name.rsplit(".", 1)[-1]
+        if name in ("name", "_name_"):
+            return constant(member)
+        if name in ("value", "_value_"):
+            return self._field_value(facts, facts.fields[member])
+        method = self.find_method(key, name)
+        return None if method is None else self._bind(target, method[1], method[0])
+
+    enum_classes: dict[Term, str] = {}
+
+    def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
+        if target is CONFIG:
+            return self.read_config(name, state)
+        match kind:
+            case "object":
+                return self._read_object(target, name, state)
+            case "class":
+                return self._read_class(target.key, name, state)
+            case "module":
+                return self.read_module(target.key, name)
+            case "bag":
+                return self._read_bag(target, name, state)
+            case "super":
+                return self._read_super(target, name)
+            case _:
+                return opaque(f".{name}", (opaque(kind),))
+
+    def _read_object(self, target: Handle, name: str, state: State) -> Term:
+        world = self.machine.world
+        info = world.objects[target]
+        if info.kind in ("list", "dict", "tensor"):
+            return self._method(target, name)
+        assert info.class_key is not None
+        boundary = self._boundary(target, info.class_key, name, state)
+        if boundary is not None:
+            return boundary
+        return self._read_plain(target, info, name, state)
+
+    def _read_plain(self, target: Handle, info: ObjectInfo, name: str, state: State) -> Term:
+        """An attribute behind any boundary: heap, constructor, class, or unknown."""
+        override = state.heap.get(target)
+        if override is not None and name in override:
+            return override[name]
+        if info.initializer is not None and target not in self._running:
+            self._initialize(target, info)
+        base = self.machine.world.base.get(target, {})
+        if name in base:
+            return base[name]
+        member = self._class_member(target, info, name, state)
+        if member is not None:
+            return member
+        return self._read_symbolic(target, info, name, state)
+
+    def _initialize(self, target: Handle, info: ObjectInfo) -> None:
+        self._running.add(target)
+        assert info.initializer is not None
+        info.initializer()
+        self._running.discard(target)
+        info.initializer = None
+
+    def _is_boundary(self, target: Term, name: str) -> bool:
+        if target is CONFIG or (isinstance(target, Handle) and target.kind == "bag"):
+            return name in self.machine.rules.anchors["kept_options"]
+        if not isinstance(target, Handle) or target not in self.machine.world.objects:
+            return False
+        key = self.machine.world.objects[target].class_key
+        return key is not None and self._origin(key, name) is not None
+
+    def _origin(self, class_key: str, name: str) -> Term | None:
+        origins = self.machine.origins
+        for owner in self.machine.program.base_names(class_key):
+            found = origins.get(f"{owner}.{name}")
+            if found is not None:
+                return found
+        return None
+
+    def _boundary(self, target: Handle, class_key: str, name: str, state: State) -> Term | None:
+        """The symbol that the rules keep for this attribute; its own formula is found on demand."""
+        origin = self._origin(class_key, name)
+        if origin is None:
+            return None
+        world = self.machine.world
+        if isinstance(origin, Symbol):
+            owner = class_key.rsplit(":", 1)[-1]
+            world.input_sources.setdefault(origin.name, {}).setdefault(f"{owner}.{name}", self.machine.span)
+            if origin.name not in world.definitions:
+                snapshot = state.fork()
+                info = world.objects[target]
+                world.definitions[origin.name] = lambda: self.machine.value(
+                    self._read_plain(target, info, name, snapshot)
+                )
+        return origin
+
+    def _class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
+        """A property's value, a bound method or a class attribute."""
+        assert info.class_key is not None
+        method = self.find_method(info.class_key, name)
+        if method is not None:
+            owner, definition = method
+            if any(part.split(".")[-1] in ("property", "cached_property") for part in definition.decorators):
+                bound = self._bind(target, definition, owner)
+                return self.machine.calls.call(bound, (), {}, state, name)
+            return self._bind(target, definition, owner)
+        for cls in self.machine.program.mro(info.class_key):
+            if name in cls.fields and cls.fields[name].value is not None:
+                return self._field_value(cls, cls.fields[name])
+        return None
+
+    def find_method(self, class_key: str, name: str) -> tuple[str, Definition] | None:
+        """The class key and definition of the method that `name` means on instances."""
+        for cls in self.machine.program.mro(class_key):
+            if name in cls.methods:
+                return cls.key, cls.methods[name]
+        return None
+
+    def _bind(self, target: Term, definition: Definition, owner: str) -> Handle:
+        function = handle("function", f"{owner}|{definition.key}")
+        if any(decorator.split(".")[-1] == "staticmethod" for decorator in definition.decorators):
+            return function
+        world = self.machine.world
+        if any(decorator.split(".")[-1] == "classmethod" for decorator in definition.decorators):
+            target = target if isinstance(target, Handle) and target.kind == "class" else self._class_of(target, owner)
+        reference = world.fresh("bound", definition.name)
+        world.bound[reference] = (function, target)
+        return reference
+
+    def _class_of(self, target: Term, owner: str) -> Handle:
+        info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
+        return handle("class", (info.class_key if info is not None else None) or owner)
+
+    def _field_value(self, cls: ClassFacts, field: Field) -> Term:
+        """A class-level value; a dataclass field gives its default."""
+        assert field.value is not None
+        key = f"{cls.key}.{field.name}"
+        if key not in self._globals:
+            self._globals[key] = self.machine.world.unknown("cycle", "a class attribute that needs itself", self.machine.span)
+            self._globals[key] = self.evaluate_text(field.value, cls.module, cls.path, field.line)
+        return self._globals[key]
+
+    def evaluate_text(self, text: str, module: str, path: str, line: int) -> Term:
+        """An expression evaluated at the top level of a module."""
+        frame = Frame(module, path, line, "<module>")
+        expression = self.machine.lowering.expression(text)
+        return self.machine.force(self.machine.expressions.evaluate(expression, State(frame)))
+
+    def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str, state: State) -> Term:
+        """An attribute of an instance whose constructor was not seen, or that nothing seen has set."""
+        assert info.class_key is not None
+        found = self._inferred(target, info.class_key, name)
+        if found is None:
+            owner = info.class_key.rsplit(":", 1)[-1]
+            found = self._leaf_symbol(owner, name)
+        self.machine.world.base.setdefault(target, {})[name] = found
+        return found
+
+    def _leaf_symbol(self, owner: str, name: str) -> Term:
+        rules = self.machine.rules
+        if name in rules.symbols:
+            return self.machine.input(name, f"{owner}.{name}", lambda: None)
+        label = f"{owner}.{name}"
+        return self.machine.input(label, label, lambda: None)
+
+    def _inferred(self, target: Handle, class_key: str, name: str) -> Term | None:
+        """What an annotation, or an assignment from an annotated parameter, says an attribute is."""
+        program = self.machine.program
+        for cls in program.mro(class_key):
+            annotation = cls.fields[name].annotation if name in cls.fields else None
+            if annotation is None and "__init__" in cls.methods:
+                annotation = dict(cls.methods["__init__"].parameters).get(name)
+            found = self.symbolic_instance(cls.module, annotation, name)
+            if found is not None:
+                return found
+        if name in self.machine.rules.anchors["config_names"]:
+            return CONFIG
+        return None
+
+    def symbolic_instance(self, module: str, annotation: str | None, name: str) -> Handle | None:
+        """An instance of the annotated class, when it is one that is analysed."""
+        cls = self.machine.program.annotated_class(module, annotation)
+        if cls is None:
+            return None
+        if cls.name in self.machine.rules.anchors["config_classes"]:
+            return CONFIG
+        if cls.name in self.machine.rules.anchors["bag_classes"]:
+            return BAG
+        if self.machine.program.base_names(cls.key) & _ENUM_BASES:
+            return None
+        return self.machine.world.allocate(ObjectInfo("symbolic", cls.key, name))
+
+    # ---- classes and modules -------------------------------------------------------------
+
+    def _read_class(self, key: str, name: str, state: State) -> Term:
+        program = self.machine.program
+        facts = program.class_facts(key)
+        if name == "__name__":
+            return constant(facts.name)
+        if program.base_names(key) & _ENUM_BASES and name in facts.fields:
+            member = atom(f"{facts.name}.{name}")
+            self.enum_classes[member] = key
+            return member
+        target = handle("class", key)
+        found = self._class_member_of_class(target, key, name)
+        return opaque(f"{facts.name}.{name}") if found is None else found
+
+    def _class_member_of_class(self, target: Handle, key: str, name: str) -> Term | None:
+        method = self.find_method(key, name)
+        if method is not None:
+            owner, definition = method
+            if any(part.split(".")[-1] == "classmethod" for part in definition.decorators):
+                return self._bind(target, definition, owner)
+            return handle("function", f"{owner}|{definition.key}")
+        for cls in self.machine.program.mro(key):
+            if name in cls.fields and cls.fields[name].value is not None:
+                return self._field_value(cls, cls.fields[name])
+        return None
+
+    def _read_super(self, target: Handle, name: str) -> Term:
+        """A method of the classes after the current one in the receiver's resolution order."""
+        world = self.machine.world
+        owner, receiver = world.bound[target]
+        assert isinstance(owner, Constant)
+        assert isinstance(owner.value, str)
+        info = world.objects.get(receiver) if isinstance(receiver, Handle) else None
+        start = info.class_key if info is not None and info.class_key else owner.value
+        order = self.machine.program.mro(start)
+        keys = [cls.key for cls in order]
+        after = order[keys.index(owner.value) + 1 :] if owner.value in keys else ()
+        for cls in after:
+            if name in cls.methods:
+                return self._bind(receiver, cls.methods[name], cls.key)
+        return handle("builtin", "nothing")
+
+    def read_module(self, module: str, name: str) -> Term:
+        """A name at the top level of an analysed module."""
+        if module.startswith("external:"):
+            return atom(f"{module.removeprefix('external:')}.{name}")
+        found = self.machine.program.resolve(module, name)
+        if found is None:
+            sub = self.machine.program.resolve_import(module, module, name)
+            if sub is None:
+                return self.machine.world.unknown(f"{module}.{name}", "a name that its module does not define", self.machine.span)
+            found = sub
+        return self.from_resolution(found.kind, found.key)
+
+    def from_resolution(self, kind: str, key: str) -> Term:
+        """The value of a resolved name."""
+        match kind:
+            case "function":
+                return handle("function", f"|{key}")
+            case "class":
+                return handle("class", key)
+            case "module":
+                return handle("module", key)
+            case "global":
+                return self._global(key)
+            case _:
+                return atom(key)
+
+    def _global(self, key: str) -> Term:
+        """A module-level variable: the statements that bind it are executed once."""
+        if key not in self._globals:
+            module, name = key.split(":")
+            self._globals[key] = self.machine.world.unknown(name, "a module variable that needs itself", self.machine.span)
+            self._globals[key] = self._run_global(module, name)
+        return self._globals[key]
+
+    def _run_global(self, module: str, name: str) -> Term:
+        facts = self.machine.program.module(module)
+        assert facts is not None
+        if name in facts.reassigned:
+            return self.machine.world.unknown(
+                f"{module.rsplit('.', 1)[-1]}.{name}", "a module variable that functions set at run time", self.machine.span
+            )
+        before = self.machine.span
+        state = State(Frame(module, facts.path, 1, "<module>"))
+        for statement in facts.statements:
+            if name in statement.names:
+                state.frame = Frame(module, facts.path, statement.line, "<module>")
+                self.machine.statements.block(self.machine.lowering.statements(statement.text), state)
+        self.machine.span = before
+        for target, attributes in state.heap.items():
+            self.machine.world.base.setdefault(target, {}).update(attributes)
+        return self.machine.force(state.env.get(name, NONE))
+
+    # ---- configuration -------------------------------------------------------------------
+
+    def config_class(self) -> ClassFacts | None:
+        """The class whose fields are the user's options."""
+        for module in self.machine.rules.anchors["config_modules"]:
+            for name in self.machine.rules.anchors["config_classes"]:
+                found = self.machine.program.resolve(module, name)
+                if found is not None and found.kind == "class":
+                    return self.machine.program.class_facts(found.key)
+        return None
+
+    def read_config(self, name: str, state: State) -> Term:
+        """An option: what was written to it on the way, else the user's input."""
+        override = state.heap.get(CONFIG)
+        if override is not None and name in override:
+            if name not in self.machine.rules.anchors["kept_options"]:
+                return state.refine(override[name])
+            return self._kept_option(name, override[name])
+        cls = self.config_class()
+        field = self.config_field(name)
+        if field is None and cls is not None:
+            method = self.find_method(cls.key, name)
+            if method is not None:
+                member = self._class_member(CONFIG, ObjectInfo("instance", cls.key), name, state)
+                assert member is not None
+                return member
+        return self._config_input(name, field)
+
+    def _kept_option(self, name: str, written: Term) -> Term:
+        """An option that SGLang chooses on the way: a symbol, with what was chosen as its formula."""
+        self.machine.world.definitions.setdefault(name, lambda: self.machine.value(written))
+        return self.machine.input(name, f"server_args.{name}", lambda: None)
+
+    def config_field(self, name: str) -> tuple[ClassFacts, Field] | None:
+        """The declaration of an option."""
+        cls = self.config_class()
+        if cls is None:
+            return None
+        for owner in self.machine.program.mro(cls.key):
+            if name in owner.fields:
+                return owner, owner.fields[name]
+        return None
+
+    def _config_input(self, name: str, field: tuple[ClassFacts, Field] | None) -> Term:
+        origin = self.machine.origins.get(f"ServerArgs.{name}")
+        if origin is not None and not isinstance(origin, Symbol):
+            return origin
+        canonical = origin.name if isinstance(origin, Symbol) else name
+        return self.machine.input(canonical, f"server_args.{name}", lambda: self._config_default(field))
+
+    def _config_default(self, field: tuple[ClassFacts, Field] | None) -> Term | None:
+        if field is None or field[1].value is None:
+            return None
+        cls, declared = field
+        value = self.machine.value(self._field_value(cls, declared))
+        return value if isinstance(value, Constant) else None
+
+    def _read_bag(self, target: Handle, name: str, state: State) -> Term:
+        """A group of options: a name that is no option is a group inside it."""
+        override = state.heap.get(CONFIG)
+        if (override is not None and name in override) or self.config_field(name) is not None:
+            return self.read_config(name, state)
+        if name == "override":
+            return handle("builtin", "override")
+        return handle("bag", name)
+
+    def bag_leaf(self, term: Handle) -> Term:
+        """A group used as a value was an option after all."""
+        return self._config_input(term.key, None)
+
+    # ---- writing -------------------------------------------------------------------------
+
+    def write(self, target: Term, name: str, value: Term, state: State) -> None:
+        """`target.name = value`."""
+
+        def assign(leaf: Term, current: State) -> Term:
+            owner = CONFIG if isinstance(leaf, Handle) and leaf.kind == "bag" else leaf
+            if not isinstance(owner, Raise | Constant):
+                current.write(owner, name, value)
+            return NONE
+
+        self.machine.each_leaf(target, state, assign)
+
+    def has(self, target: Term, name: str, state: State) -> Term:
+        """`hasattr(target, name)` as a guard."""
+        return self.machine.each_leaf(target, state, lambda leaf, s: self._has_leaf(leaf, name, s))
+
+    def _has_leaf(self, target: Term, name: str, state: State) -> Term:
+        override = state.heap.get(target)
+        if override is not None and name in override:
+            return build_present(override[name])
+        match target:
+            case Handle("object", _) if target is not CONFIG:
+                return self._object_has(target, name)
+            case Handle("module" | "class", _):
+                return constant(True)
+            case Handle() if target is CONFIG:
+                return constant(self.config_field(name) is not None)
+            case Symbol(base):
+                return Apply_present(self._read_symbol(base, name))
+            case Opaque():
+                return Apply_present(opaque(f".{name}", (target,)))
+            case Constant():
+                return constant(False)
+            case _:
+                return opaque("hasattr", (target, constant(name)))
+
+    def _object_has(self, target: Handle, name: str) -> Term:
+        info = self.machine.world.objects[target]
+        if info.class_key is None:
+            return constant(False)
+        if info.initializer is not None and target not in self._running:
+            self._initialize(target, info)
+        if name in self.machine.world.base.get(target, {}) or self.find_method(info.class_key, name):
+            return constant(True)
+        if any(name in cls.fields for cls in self.machine.program.mro(info.class_key)):
+            return constant(True)
+        if info.kind == "symbolic":
+            return opaque("hasattr", (symbol(info.origin), constant(name)))
+        return constant(False)
+
+
+def Apply_present(term: Term) -> Term:
+    from analyzer.domain.terms import raw_apply
+
+    return raw_apply("present", (term,))
+
+
+def build_present(term: Term) -> Term:
+    """The guard that an attribute written on some paths is there."""
+    from analyzer.domain.build import map_leaves
+    from analyzer.symbolic.machine import UNSET
+
+    return map_leaves(term, lambda leaf: constant(leaf is not UNSET))

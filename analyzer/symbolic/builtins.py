@@ -1,0 +1,359 @@
+"""Python's builtins and the methods of its basic types, on symbolic values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from analyzer.domain.build import conditional, conjunction, disjunction, truth
+from analyzer.domain.terms import (
+    FALSE,
+    NONE,
+    TRUE,
+    Apply,
+    Atom,
+    Conditional,
+    Constant,
+    Handle,
+    Raise,
+    Symbol,
+    Term,
+    constant,
+    handle,
+    opaque,
+    raising,
+)
+from analyzer.symbolic.attributes import STRING_METHODS
+from analyzer.symbolic.state import State
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+_MAX_RANGE = 512
+_SIMPLE = frozenset({"int", "float", "bool", "str", "abs", "round"})
+_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
+NAMES = frozenset(
+    {
+        "int", "float", "bool", "str", "abs", "round", "min", "max", "sum", "len", "range", "any", "all",
+        "isinstance", "issubclass", "getattr", "hasattr", "setattr", "callable", "list", "tuple", "set",
+        "frozenset", "dict", "sorted", "enumerate", "zip", "print", "super", "type", "next", "iter", "id",
+        "reversed", "map", "filter", "repr", "vars", "object", "hash", "open", "bytes", "staticmethod", "property",
+    }
+)  # fmt: skip  # one name a line would hide the list
+
+Arguments = tuple[Term, ...]
+Keywords = Mapping[str, Term]
+
+
+class Builtins:
+    """Models of builtins; what has no model is an uninterpreted function of its arguments."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._table: dict[str, Callable[[Arguments, Keywords, State], Term]] = {
+            "min": self._extremum("min"),
+            "max": self._extremum("max"),
+            "sum": self._sum,
+            "len": self._len,
+            "range": self._range,
+            "any": lambda a, k, s: self._fold(a, s, disjunction, FALSE),
+            "all": lambda a, k, s: self._fold(a, s, conjunction, TRUE),
+            "isinstance": self._isinstance,
+            "getattr": self._getattr,
+            "hasattr": self._hasattr,
+            "setattr": self._setattr,
+            "callable": lambda a, k, s: self._callable(a[0]),
+            "list": self._list,
+            "tuple": self._tuple,
+            "set": self._list,
+            "frozenset": self._tuple,
+            "sorted": self._list,
+            "reversed": self._reversed,
+            "dict": lambda a, k, s: self.machine.dict_of(k, s),
+            "enumerate": self._enumerate,
+            "zip": self._zip,
+            "print": lambda a, k, s: NONE,
+            "super": self._super,
+            "type": self._type,
+            "next": self._next,
+            "iter": lambda a, k, s: a[0],
+            "nothing": lambda a, k, s: NONE,
+            "override": lambda a, k, s: self.machine.calls._write_config(a, k, s),
+        }
+
+    def call(self, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """The result of the builtin `name`."""
+        model = self._table.get(name)
+        if model is not None:
+            return model(args, keywords, state)
+        if name in _SIMPLE and args:
+            return self._cast(name, args, state)
+        return opaque(name, tuple(self.machine.external_argument(self.machine.force(arg)) for arg in args))
+
+    def _cast(self, name: str, args: Arguments, state: State) -> Term:
+        if name == "bool":
+            return self.machine.truth(args[0], state)
+        value = self.machine.value(args[0])
+        if name == "str" and isinstance(value, Handle | Atom):
+            return opaque("str", (self.machine.external_argument(value),))
+        return self.machine.apply(name, *args)
+
+    def _extremum(self, op: str) -> Callable[[Arguments, Keywords, State], Term]:
+        def extremum(args: Arguments, keywords: Keywords, state: State) -> Term:
+            if len(args) == 1:
+                items = self.items(args[0], state)
+                if items is None:
+                    return self._reduce(op, args[0])
+                args = items
+            if "default" in keywords and not args:
+                return keywords["default"]
+            if not args:
+                return raising("ValueError")
+            return self.machine.apply(op, *args) if len(args) > 1 else self.machine.value(args[0])
+
+        return extremum
+
+    def _reduce(self, op: str, sequence: Term) -> Term:
+        return self.machine.world.unknown(f"{op} of", "a sequence of unknown length", self.machine.span, self._plain(sequence))
+
+    def _plain(self, term: Term) -> Term:
+        return self.machine.external_argument(self.machine.value(term))
+
+    def items(self, sequence: Term, state: State) -> Arguments | None:
+        """The elements of a sequence whose length is known."""
+        value = state.refine(self.machine.force(sequence))
+        if isinstance(value, Apply) and value.op == "tuple":
+            return value.args
+        if isinstance(value, Constant) and isinstance(value.value, str):
+            return tuple(constant(character) for character in value.value)
+        if isinstance(value, Handle) and value.kind == "object":
+            info = self.machine.world.objects.get(value)
+            if info is not None and info.kind == "list":
+                content = self.content(value, "items", state)
+                return content.args if isinstance(content, Apply) and content.op == "tuple" else None
+            if info is not None and info.kind == "dict":
+                content = self.content(value, "keys", state)
+                return content.args if isinstance(content, Apply) and content.op == "tuple" else None
+        if isinstance(value, Handle) and value.kind == "class":
+            facts = self.machine.program.class_facts(value.key)
+            return tuple(self.machine.attributes.read(value, name, state) for name in facts.fields)
+        return None
+
+    def content(self, container: Handle, name: str, state: State) -> Term | None:
+        """What a container holds under `name`."""
+        for attributes in (state.heap.get(container), self.machine.world.base.get(container)):
+            if attributes is not None and name in attributes:
+                return state.refine(attributes[name])
+        return None
+
+    def _sum(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        items = self.items(args[0], state)
+        if items is None:
+            return self._reduce("sum", args[0])
+        total: Term = args[1] if len(args) > 1 else constant(0)
+        for item in items:
+            total = self.machine.apply("+", total, item)
+        return total
+
+    def _len(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        return self.machine.each_leaf(args[0], state, self._len_leaf)
+
+    def _len_leaf(self, leaf: Term, state: State) -> Term:
+        items = self.items(leaf, state)
+        if items is not None:
+            return constant(len(items))
+        value = self._plain(leaf)
+        return self.machine.canonical(opaque("len", (value,)))
+
+    def _range(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        values = [self.machine.value(arg) for arg in args]
+        bounds = [value.value for value in values if isinstance(value, Constant)]
+        if len(bounds) == len(values) and all(isinstance(bound, int) for bound in bounds):
+            numbers = range(*(int(bound or 0) for bound in bounds))
+            if len(numbers) <= _MAX_RANGE:
+                return self.machine.tuple_of(tuple(constant(number) for number in numbers))
+        return opaque("range", values)
+
+    def _fold(self, args: Arguments, state: State, combine: Callable[..., Term], empty: Term) -> Term:
+        items = self.items(args[0], state)
+        if items is None:
+            name = "any" if empty is FALSE else "all"
+            return opaque(name, (self._plain(args[0]),))
+        return combine(*(truth(self.machine.value(item)) for item in items)) if items else empty
+
+    def _isinstance(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        return self.machine.each_leaf(args[0], state, lambda leaf, s: self._instance_leaf(leaf, args[1], s))
+
+    def _instance_leaf(self, value: Term, kinds: Term, state: State) -> Term:
+        wanted = self.items(kinds, state) or (self.machine.force(kinds),)
+        answers = [self._is_instance(self.machine.value(value), kind) for kind in wanted]
+        if any(answer is True for answer in answers):
+            return TRUE
+        if all(answer is False for answer in answers):
+            return FALSE
+        names = (self.machine.external_argument(kind) for kind in wanted)
+        return opaque("isinstance", (self._plain(value), *names))
+
+    def _is_instance(self, value: Term, kind: Term) -> bool | None:
+        if isinstance(kind, Handle) and kind.kind == "builtin" and kind.key in _TYPES:
+            if isinstance(value, Constant):
+                return isinstance(value.value, _TYPES[kind.key])
+            return False if isinstance(value, Handle | Atom) else None
+        if isinstance(kind, Handle) and kind.kind == "class" and isinstance(value, Handle):
+            info = self.machine.world.objects.get(value)
+            if info is not None and info.class_key is not None:
+                return any(cls.key == kind.key for cls in self.machine.program.mro(info.class_key))
+        return False if isinstance(value, Constant) else None
+
+    def _getattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        name = self.machine.value(args[1])
+        if not isinstance(name, Constant) or not isinstance(name.value, str):
+            return opaque("getattr", tuple(self._plain(arg) for arg in args))
+        attribute = name.value
+        if len(args) < 3:
+            return self.machine.attributes.read(args[0], attribute, state)
+        return self.machine.each_leaf(
+            args[0],
+            state,
+            lambda leaf, s: self.machine.branch(
+                self.machine.attributes.has(leaf, attribute, s),
+                s,
+                lambda inner: self.machine.attributes.read(leaf, attribute, inner),
+                lambda inner: args[2],
+            ),
+        )
+
+    def _hasattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        name = self.machine.value(args[1])
+        if not isinstance(name, Constant) or not isinstance(name.value, str):
+            return opaque("hasattr", tuple(self._plain(arg) for arg in args))
+        return self.machine.attributes.has(args[0], name.value, state)
+
+    def _setattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        name = self.machine.value(args[1])
+        if isinstance(name, Constant) and isinstance(name.value, str):
+            self.machine.attributes.write(args[0], name.value, args[2], state)
+        return NONE
+
+    def _callable(self, value: Term) -> Term:
+        forced = self.machine.force(value)
+        if isinstance(forced, Handle):
+            return constant(forced.kind in ("function", "bound", "class", "closure", "builtin", "method"))
+        return FALSE if isinstance(forced, Constant) else opaque("callable", (forced,))
+
+    def _list(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        if not args:
+            return self.machine.list_of((), state)
+        items = self.items(args[0], state)
+        return self.machine.force(args[0]) if items is None else self.machine.list_of(items, state)
+
+    def _tuple(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        if not args:
+            return self.machine.tuple_of(())
+        items = self.items(args[0], state)
+        return self.machine.force(args[0]) if items is None else self.machine.tuple_of(items)
+
+    def _reversed(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        items = self.items(args[0], state)
+        return opaque("reversed", (self._plain(args[0]),)) if items is None else self.machine.tuple_of(items[::-1])
+
+    def _enumerate(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        items = self.items(args[0], state)
+        if items is None:
+            return opaque("enumerate", (self._plain(args[0]),))
+        pairs = (self.machine.tuple_of((constant(i), item)) for i, item in enumerate(items))
+        return self.machine.tuple_of(tuple(pairs))
+
+    def _zip(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        columns = [self.items(arg, state) for arg in args]
+        known = [column for column in columns if column is not None]
+        if len(known) != len(columns):
+            return opaque("zip", tuple(self._plain(arg) for arg in args))
+        return self.machine.tuple_of(tuple(self.machine.tuple_of(row) for row in zip(*known, strict=False)))
+
+    def _super(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        owner = state.frame.owner
+        receiver = next(iter(state.env.values()), NONE)
+        reference = self.machine.world.fresh("super")
+        self.machine.world.bound[reference] = (constant(owner or ""), receiver)
+        return reference
+
+    def _type(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        value = self.machine.force(args[0])
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        if info is not None and info.class_key is not None:
+            return handle("class", info.class_key)
+        return opaque("type", (self._plain(value),))
+
+    def _next(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        items = self.items(args[0], state)
+        if items is None:
+            return opaque("next", (self._plain(args[0]), *args[1:]))
+        if items:
+            return items[0]
+        return args[1] if len(args) > 1 else raising("StopIteration")
+
+    # ---- methods of basic types ----------------------------------------------------------
+
+    def method(self, receiver: Term, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """A method of a string, list, dict or tensor."""
+        if isinstance(receiver, Handle) and receiver.kind == "object":
+            kind = self.machine.world.objects[receiver].kind
+            model = {"list": self._list_method, "dict": self._dict_method, "tensor": self._tensor_method}[kind]
+            return model(receiver, name, args, state)
+        if name in STRING_METHODS:
+            return self.machine.apply(name, receiver, *args)
+        return opaque(f".{name}()", (self._plain(receiver), *(self._plain(arg) for arg in args)))
+
+    def _list_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
+        items = self.items(receiver, state)
+        if items is not None and name in ("append", "add"):
+            state.write(receiver, "items", self.machine.tuple_of((*items, args[0])))
+            return NONE
+        if items is not None and name in ("extend", "update"):
+            more = self.items(args[0], state)
+            if more is not None:
+                state.write(receiver, "items", self.machine.tuple_of((*items, *more)))
+                return NONE
+        if name in ("append", "add", "extend", "update", "remove", "pop", "insert", "sort", "clear", "discard"):
+            unknown = self.machine.world.unknown(f"list.{name}", "a list of unknown content is changed", self.machine.span)
+            state.write(receiver, "items", unknown)
+            return unknown
+        if name == "copy":
+            return self._list((receiver,), {}, state)
+        return opaque(f".{name}()", tuple(self._plain(arg) for arg in args))
+
+    def _dict_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
+        if name == "get":
+            default = args[1] if len(args) > 1 else NONE
+            return self.machine.expressions.dict_item(receiver, args[0], default, state)
+        if name in ("keys", "__iter__"):
+            return self.content(receiver, "keys", state) or opaque("keys")
+        if name in ("items", "values"):
+            keys = self.items(receiver, state)
+            if keys is not None:
+                values = [self.machine.expressions.dict_item(receiver, key, NONE, state) for key in keys]
+                rows = values if name == "values" else [self.machine.tuple_of(p) for p in zip(keys, values, strict=True)]
+                return self.machine.tuple_of(tuple(rows))
+        if name == "update" and args:
+            self._dict_update(receiver, args[0], state)
+            return NONE
+        if name == "pop":
+            return self.machine.expressions.dict_item(receiver, args[0], args[1] if len(args) > 1 else NONE, state)
+        return opaque(f"dict.{name}()", tuple(self._plain(arg) for arg in args))
+
+    def _dict_update(self, receiver: Handle, other: Term, state: State) -> None:
+        source = self.machine.force(other)
+        keys = self.items(source, state) if isinstance(source, Handle) else None
+        if keys is None:
+            state.write(receiver, "open", TRUE)
+            return
+        for key in keys:
+            self.machine.expressions.set_item(receiver, key, self.machine.expressions.dict_item(source, key, NONE, state), state)
+
+    def _tensor_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
+        if name in ("item", "tolist"):
+            return self.content(receiver, "value", state) or opaque("tensor.item")
+        if name in ("to", "cuda", "cpu", "clone", "detach", "contiguous"):
+            return receiver
+        return opaque(f"tensor.{name}")

@@ -1,0 +1,325 @@
+"""Calls: what is inlined, what is deferred, what stays an uninterpreted function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from analyzer.domain.build import conditional
+from analyzer.domain.modules import Definition
+from analyzer.domain.source import Span
+from analyzer.domain.syntax import Parameter
+from analyzer.domain.terms import (
+    NONE,
+    Apply,
+    Atom,
+    Constant,
+    Handle,
+    Raise,
+    Symbol,
+    Term,
+    atom,
+    constant,
+    handle,
+    opaque,
+    symbol,
+)
+from analyzer.symbolic.builtins import Builtins
+from analyzer.symbolic.externals import Externals
+from analyzer.symbolic.state import Frame, State
+from analyzer.symbolic.world import FunctionValue, Measurement, ObjectInfo
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+_MAX_DEPTH = 60
+_STRUCT_BASES = frozenset({"Struct", "NamedTuple", "BaseModel"})
+_ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+
+Arguments = tuple[Term, ...]
+Keywords = Mapping[str, Term]
+
+
+class Calls:
+    """Decides what a call does, and does it."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.builtins = Builtins(machine)
+        self.externals = Externals(machine)
+        self.extent: tuple[int, ...] = ()
+        self._serial = 0
+
+    def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str = "") -> Term:
+        """The result of `callee(*args, **keywords)`; effects go to `state`."""
+        return self.machine.each_leaf(
+            callee, state, lambda leaf, s: self._call_leaf(leaf, args, keywords, s, label)
+        )
+
+    def _call_leaf(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str) -> Term:
+        match callee:
+            case Raise():
+                return callee
+            case Handle(kind, key):
+                return self._call_handle(callee, kind, key, args, keywords, state, label)
+            case Atom(name):
+                return self.externals.call(name, args, keywords, state)
+            case Symbol() | Apply():
+                return opaque("call", (callee, *self._plain(args)))
+            case _:
+                return opaque("call", (callee, *self._plain(args), *self._plain(tuple(keywords.values()))))
+
+    def _plain(self, args: Arguments) -> Arguments:
+        """Arguments of an uninterpreted function: what has a formula, by value; the rest by kind."""
+        return tuple(self.machine.external_argument(arg) for arg in args)
+
+    def _call_handle(
+        self, callee: Handle, kind: str, key: str, args: Arguments, keywords: Keywords, state: State, label: str
+    ) -> Term:
+        world = self.machine.world
+        match kind:
+            case "function":
+                return self._call_definition(key, args, keywords, state, label)
+            case "bound":
+                function, receiver = world.bound[callee]
+                return self.call(function, (receiver, *args), keywords, state, label)
+            case "class":
+                return self.construct(key, args, keywords, state)
+            case "closure":
+                return self.run(world.functions[callee], args, keywords, state)
+            case "method":
+                receiver, name = world.bound[callee]
+                assert isinstance(name, Constant)
+                return self.builtins.method(receiver, str(name.value), args, keywords, state)
+            case "builtin":
+                return self.builtins.call(key, args, keywords, state)
+            case "object":
+                return self._call_object(callee, args, keywords, state)
+            case _:
+                return opaque(f"call {kind}")
+
+    def _call_object(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
+        info = self.machine.world.objects.get(callee)
+        if info is not None and info.class_key is not None:
+            method = self.machine.attributes.find_method(info.class_key, "__call__")
+            if method is not None:
+                return self.call(self.machine.attributes.read(callee, "__call__", state), args, keywords, state)
+        return opaque("call object")
+
+    # ---- analysed functions --------------------------------------------------------------
+
+    def _call_definition(self, key: str, args: Arguments, keywords: Keywords, state: State, label: str) -> Term:
+        owner, definition_key = key.split("|")
+        definition = self.machine.program.definition(definition_key)
+        anchors = self.machine.rules.anchors
+        if definition.name in anchors["measure_functions"]:
+            return self._measure(definition, owner, args, keywords, state)
+        if definition.name in anchors["config_writers"] and owner:
+            return self._write_config(args, keywords, state)
+        origin = self._origin(definition, owner)
+        if origin is not None:
+            return self._boundary(origin, definition, owner, args, keywords, state)
+        if self._returns(definition, "bag_classes"):
+            return handle("bag", "")
+        if self._returns(definition, "config_classes") and not definition.parameters:
+            return handle("object", "config")
+        if definition.name in anchors["ignored_functions"]:
+            return NONE
+        return self.inline(definition, owner, args, keywords, state)
+
+    def _returns(self, definition: Definition, anchor: str) -> bool:
+        returned = (definition.returns or "").strip("\"'")
+        return returned in self.machine.rules.anchors[anchor]
+
+    def _origin(self, definition: Definition, owner: str) -> Term | None:
+        origins = self.machine.origins
+        if not owner:
+            return origins.get(f"{definition.name}()")
+        for name in self.machine.program.base_names(owner):
+            found = origins.get(f"{name}.{definition.name}()")
+            if found is not None:
+                return found
+        return None
+
+    def _boundary(
+        self, origin: Term, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
+    ) -> Term:
+        world = self.machine.world
+        if isinstance(origin, Symbol):
+            source = f"{definition.qualname}()"
+            world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
+            if origin.name not in world.definitions:
+                later = self.machine.defer(
+                    lambda s: self.inline(definition, owner, args, keywords, s), state, origin.name
+                )
+                world.definitions[origin.name] = lambda: self.machine.value(later)
+        return origin
+
+    def _measure(
+        self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
+    ) -> Term:
+        world = self.machine.world
+        time = self.machine.tick()
+        term = symbol(f"measurement#{len(world.measurements) + 1}")
+        later = self.machine.defer(
+            lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name
+        )
+        place = Span(definition.path, definition.line, definition.line)
+        world.measurements.append(
+            Measurement(term, time, self.machine.span, lambda: self.machine.value(later), place, state.frame.calls)
+        )
+        self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname)
+        return term
+
+    def _write_config(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """`override(label, name=value)` and `declare(owner, label, name=value)`: keyword writes of options."""
+        for name, value in keywords.items():
+            self.machine.attributes.write(handle("object", "config"), name, value, state)
+            self.machine.record("attribute", state.frame, f"server_args.{name}", value)
+        return NONE
+
+    def inline(
+        self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
+    ) -> Term:
+        """Interpret the body of `definition` in place."""
+        if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > 1:
+            return self.machine.world.unknown(f"{definition.qualname}()", "a recursion that is not unfolded", self.machine.span)
+        syntax = self.machine.lowering.function(definition.text)
+        frame = Frame(definition.module, definition.path, definition.line, definition.qualname, owner or None)
+        function = FunctionValue(definition.name, syntax.parameters, syntax.body, frame, definition)
+        self.machine.world.functions_run.add(definition.key)
+        return self.run(function, args, keywords, state)
+
+    def run(self, function: FunctionValue, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """Bind arguments, execute the body, restore the caller."""
+        machine = self.machine
+        caller_env, caller_frame, call_span = state.env, state.frame, machine.span
+        outer = self.extent
+        frame = self._frame(function, caller_frame)
+        arguments = self._bind(function, args, keywords, state, frame)
+        machine.record("call", caller_frame, "", NONE, callee=frame.qualname)
+        self.extent = (*outer, len(machine.world.events) - 1)
+        for name, value in arguments.items():
+            machine.record("argument", caller_frame, name, value, callee=frame.qualname)
+        state.env, state.frame = arguments, frame
+        if isinstance(function.body, tuple):
+            result = machine.statements.function(function.body, state)
+        else:
+            result = machine.expressions.evaluate(function.body, state)
+        state.env, state.frame, machine.span, self.extent = caller_env, caller_frame, call_span, outer
+        return result
+
+    def _frame(self, function: FunctionValue, caller: Frame) -> Frame:
+        definition = function.definition
+        frame = function.frame
+        qualname = definition.qualname if definition is not None else frame.qualname
+        key = definition.key if definition is not None else f"{qualname}.{function.name}"
+        calls = (*caller.calls, key)
+        return Frame(frame.module, frame.path, frame.first_line, qualname, frame.owner, frame.closure, calls)
+
+    def _bind(
+        self, function: FunctionValue, args: Arguments, keywords: Keywords, state: State, frame: Frame
+    ) -> dict[str, Term]:
+        env: dict[str, Term] = {}
+        rest = list(args)
+        named = dict(keywords)
+        for parameter in function.parameters:
+            if parameter.kind == "*":
+                env[parameter.name] = self.machine.tuple_of(tuple(rest))
+                rest = []
+            elif parameter.kind == "**":
+                env[parameter.name] = self.machine.dict_of(named, state)
+                named = {}
+            elif parameter.kind == "positional" and rest:
+                env[parameter.name] = rest.pop(0)
+            elif parameter.name in named:
+                env[parameter.name] = named.pop(parameter.name)
+            else:
+                env[parameter.name] = self._default(function, parameter, frame)
+        return env
+
+    def _default(self, function: FunctionValue, parameter: Parameter, frame: Frame) -> Term:
+        if parameter.default is None:
+            return self.parameter_value(parameter.name, parameter.annotation, frame)
+        return self.machine.expressions.evaluate(parameter.default, State(frame))
+
+    def parameter_value(self, name: str, annotation: str | None, frame: Frame) -> Term:
+        """A parameter that no caller on the path supplies: its annotation says what it is."""
+        if name in self.machine.rules.anchors["config_names"]:
+            return handle("object", "config")
+        found = self.machine.attributes.symbolic_instance(frame.module, annotation, name)
+        if found is not None:
+            return found
+        return self.machine.input(name, f"{frame.qualname}({name})", lambda: None)
+
+    # ---- construction --------------------------------------------------------------------
+
+    def construct(self, key: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """An instance of an analysed class."""
+        program = self.machine.program
+        names = program.base_names(key)
+        if names & _ENUM_BASES:
+            return self._enum_value(key, args, state)
+        facts = program.class_facts(key)
+        if facts.name in self.machine.rules.anchors["config_classes"]:
+            return handle("object", "config")
+        reference = self.machine.world.allocate(ObjectInfo("instance", key))
+        self.machine.world.constructed[reference] = (args, dict(keywords))
+        method = self.machine.attributes.find_method(key, "__init__")
+        if method is None:
+            self._construct_fields(reference, key, args, keywords, state)
+            return reference
+        owner, definition = method
+        if self.machine.relevance.matters(definition):
+            self.inline(definition, owner, (reference, *args), keywords, state)
+        else:
+            self._construct_lazily(reference, definition, owner, args, keywords, state)
+        return reference
+
+    def _construct_lazily(
+        self, reference: Handle, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
+    ) -> None:
+        info = self.machine.world.objects[reference]
+        later = self.machine.defer(
+            lambda s: self.inline(definition, owner, (reference, *args), keywords, s), state, definition.qualname
+        )
+        info.initializer = lambda: self.machine.initialize(later)
+
+    def _construct_fields(
+        self, reference: Handle, key: str, args: Arguments, keywords: Keywords, state: State
+    ) -> None:
+        """A dataclass, struct or named tuple: keywords and defaults become attributes, then ``__post_init__``."""
+        attributes: dict[str, Term] = {}
+        positional = list(args)
+        for cls in reversed(self.machine.program.mro(key)):
+            for field in cls.fields.values():
+                if field.annotation is None or "ClassVar" in field.annotation:
+                    continue
+                if field.name in keywords:
+                    attributes[field.name] = keywords[field.name]
+                elif positional and "init=False" not in (field.value or ""):
+                    attributes[field.name] = positional.pop(0)
+                elif field.value is not None:
+                    attributes[field.name] = self._field_default(cls.module, cls.path, field.value, field.line)
+        state.heap[reference] = {**state.heap.get(reference, {}), **attributes}
+        for name, value in attributes.items():
+            self.machine.record("field", state.frame, f"{key.rsplit(':', 1)[-1]}.{name}", value)
+        post = self.machine.attributes.find_method(key, "__post_init__")
+        if post is not None:
+            self.inline(post[1], post[0], (reference,), {}, state)
+
+    def _field_default(self, module: str, path: str, text: str, line: int) -> Term:
+        return self.machine.attributes.evaluate_text(text, module, path, line)
+
+    def _enum_value(self, key: str, args: Arguments, state: State) -> Term:
+        """`Kind(value)`: the member with that value."""
+        facts = self.machine.program.class_facts(key)
+        result: Term = opaque(f"{facts.name}()", self._plain(args))
+        if not args:
+            return result
+        for name in reversed(list(facts.fields)):
+            member = self.machine.attributes.read(handle("class", key), name, state)
+            value = self.machine.attributes.read(member, "value", state)
+            result = conditional(self.machine.apply("==", args[0], value), member, result)
+        return result
+

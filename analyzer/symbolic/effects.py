@@ -1,0 +1,120 @@
+"""What a statement may do, read off its syntax: the ground for leaving it alone until asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from analyzer.domain import syntax as ir
+
+
+@dataclass(frozen=True, slots=True)
+class StatementEffects:
+    """`calls` are simple names of callees, `writes` attributes and keywords, `binds` local names.
+
+    `leaves` tells whether control can leave the statement (return, break, continue), `raises`
+    whether it can raise on purpose.
+    """
+
+    calls: frozenset[str]
+    writes: frozenset[str]
+    binds: frozenset[str]
+    leaves: bool
+    raises: bool
+
+
+_known: dict[int, tuple[object, StatementEffects]] = {}
+
+
+def effects_of(node: Any) -> StatementEffects:
+    """The effects of a statement or expression."""
+    entry = _known.get(id(node))
+    if entry is None or entry[0] is not node:
+        entry = (node, _collect(node))
+        _known[id(node)] = entry
+    return entry[1]
+
+
+def _collect(root: Any) -> StatementEffects:
+    calls: set[str] = set()
+    writes: set[str] = set()
+    binds: set[str] = set()
+    leaves = raises = False
+    for node in _walk(root):
+        match node:
+            case ir.Call(func, args):
+                calls.add(_simple_name(func))
+                writes.update(arg.keyword for arg in args if arg.keyword)
+            case ir.Assign(targets=targets):
+                for target in targets:
+                    _bind(target, binds, writes)
+            case ir.Augment(target=target) | ir.For(target=target):
+                _bind(target, binds, writes)
+            case ir.With(items=items):
+                for _, name in items:
+                    if name is not None:
+                        _bind(name, binds, writes)
+            case ir.Walrus(target=name) | ir.FunctionStatement(name=name):
+                binds.add(name)
+            case ir.ImportStatement(bindings=bindings):
+                binds.update(binding.name for binding in bindings)
+            case ir.Return():
+                leaves = True
+            case ir.Jump(kind=kind) if kind != "pass":
+                leaves = True
+            case ir.RaiseStatement() | ir.Assert():
+                raises = True
+            case _:
+                pass
+    if isinstance(root, ir.For | ir.While) and leaves:
+        leaves = any(isinstance(node, ir.Return) for node in _walk(root))
+    return StatementEffects(frozenset(calls), frozenset(writes), frozenset(binds), leaves, raises)
+
+
+def _walk(node: Any) -> Iterator[Any]:
+    yield node
+    # What a nested function does happens when it is called.
+    if isinstance(node, ir.FunctionStatement | ir.Lambda):
+        return
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if isinstance(value, tuple):
+            yield from _walk_items(value)
+        elif is_dataclass(value):
+            yield from _walk(value)
+
+
+def _walk_items(items: tuple[Any, ...]) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, tuple):
+            yield from _walk_items(item)
+        elif is_dataclass(item):
+            yield from _walk(item)
+
+
+def _bind(target: ir.Expr, binds: set[str], writes: set[str]) -> None:
+    match target:
+        case ir.Name(name):
+            binds.add(name)
+        case ir.Attribute(attr=attr):
+            writes.add(attr)
+        case ir.Subscript(value=ir.Name(name)):
+            binds.add(name)
+        case ir.Sequence(items=items):
+            for item in items:
+                _bind(item, binds, writes)
+        case ir.Starred(value=value):
+            _bind(value, binds, writes)
+        case _:
+            pass
+
+
+def _simple_name(node: ir.Expr) -> str:
+    match node:
+        case ir.Name(name):
+            return name
+        case ir.Attribute(attr=attr):
+            return attr
+        case _:
+            return "?"

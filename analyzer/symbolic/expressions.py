@@ -1,0 +1,390 @@
+"""Evaluation of expressions to terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.domain import syntax as ir
+from analyzer.domain.build import conditional, truth
+from analyzer.domain.terms import (
+    FALSE,
+    NONE,
+    TRUE,
+    Apply,
+    Constant,
+    Handle,
+    Term,
+    constant,
+    handle,
+    opaque,
+    raising,
+)
+from analyzer.symbolic.builtins import NAMES
+from analyzer.symbolic.effects import effects_of
+from analyzer.symbolic.state import State
+from analyzer.symbolic.world import FunctionValue
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+_MAX_ITERATIONS = 512
+
+
+class Expressions:
+    """One method a node type; effects go to the state."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def evaluate(self, node: ir.Expr, state: State) -> Term:
+        """The value of `node`."""
+        match node:
+            case ir.Literal(value):
+                return constant(value)
+            case ir.Name(name):
+                return self._name(name, state)
+            case ir.Attribute(value, attr):
+                return self.machine.attributes.read(self.evaluate(value, state), attr, state)
+            case ir.Call():
+                return self._call(node, state)
+            case ir.Binary(op, left, right):
+                return self._binary(op, self.evaluate(left, state), self.evaluate(right, state), state)
+            case ir.Unary(op, operand):
+                return self._unary(op, self.evaluate(operand, state), state)
+            case ir.Boolean(op, left, right):
+                return self._boolean(op, left, right, state)
+            case ir.Comparison(left, rest):
+                return self._comparison(left, rest, state)
+            case ir.IfExpression(test, then, otherwise):
+                guard = self.guard(test, state)
+                return self.machine.branch(
+                    guard, state, lambda s: self.evaluate(then, s), lambda s: self.evaluate(otherwise, s)
+                )
+            case ir.Subscript(value, index):
+                return self._subscript(self.evaluate(value, state), index, state)
+            case _:
+                return self._other(node, state)
+
+    def lazy(self, node: ir.Expr, state: State) -> Term:
+        """The value of `node`, put off when evaluating it can have no effect that matters."""
+        match node:
+            case ir.Literal() | ir.Name() | ir.Lambda():
+                return self.evaluate(node, state)
+            case _:
+                effects = effects_of(node)
+                if effects.binds or effects.calls & self.machine.relevance.names:
+                    return self.evaluate(node, state)
+                return self.machine.defer(lambda s: self.evaluate(node, s), state, type(node).__name__)
+
+    def _other(self, node: ir.Expr, state: State) -> Term:
+        match node:
+            case ir.Sequence(kind, items):
+                return self._sequence(kind, items, state)
+            case ir.Mapping(items):
+                return self._mapping(items, state)
+            case ir.Comprehension():
+                return self._comprehension(node, state)
+            case ir.Lambda(parameters, body):
+                return self.closure("<lambda>", parameters, body, state)
+            case ir.Walrus(target, value):
+                state.env[target] = self.evaluate(value, state)
+                return state.env[target]
+            case ir.FormattedString():
+                return opaque("text")
+            case ir.Starred(value):
+                return self.evaluate(value, state)
+            case ir.Unsupported(reason, text):
+                return self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
+            case _:
+                return opaque(type(node).__name__)
+
+    def guard(self, node: ir.Expr, state: State) -> Term:
+        """The truth of `node` under what the path assumes."""
+        return self.machine.truth(self.evaluate(node, state), state)
+
+    def _name(self, name: str, state: State) -> Term:
+        if name in state.env:
+            return state.refine(state.env[name])
+        if name in state.frame.closure:
+            return state.refine(state.frame.closure[name])
+        resolved = self.machine.program.resolve(state.frame.module, name)
+        if resolved is not None:
+            return self.machine.attributes.from_resolution(resolved.kind, resolved.key)
+        if name in NAMES:
+            return handle("builtin", name)
+        if name.endswith(("Error", "Exception", "Interrupt", "Iteration")):
+            return handle("builtin", name)
+        if state.frame.qualname == "<module>":
+            return opaque(name)
+        return self.machine.world.unknown(name, "a name that is bound nowhere", self.machine.span)
+
+    # ---- calls ---------------------------------------------------------------------------
+
+    def _call(self, node: ir.Call, state: State) -> Term:
+        callee = self.evaluate(node.func, state)
+        args: list[Term] = []
+        keywords: dict[str, Term] = {}
+        for argument in node.args:
+            value = self.lazy(argument.value, state)
+            if argument.star == "*":
+                items = self.machine.calls.builtins.items(value, state)
+                args.extend((opaque("*", (self.machine.external_argument(value),)),) if items is None else items)
+            elif argument.star == "**":
+                keywords.update(self._splat(value, state))
+            elif argument.keyword is not None:
+                keywords[argument.keyword] = value
+            else:
+                args.append(value)
+        return self.machine.calls.call(callee, tuple(args), keywords, state)
+
+    def _splat(self, value: Term, state: State) -> dict[str, Term]:
+        target = state.refine(self.machine.force(value))
+        keys = self.machine.calls.builtins.items(target, state) or ()
+        found: dict[str, Term] = {}
+        for key in keys:
+            if isinstance(key, Constant) and isinstance(key.value, str) and isinstance(target, Handle):
+                found[key.value] = self.dict_item(target, key, NONE, state)
+        return found
+
+    # ---- operators -----------------------------------------------------------------------
+
+    def _binary(self, op: str, left: Term, right: Term, state: State) -> Term:
+        a, b = state.refine(self.machine.force(left)), state.refine(self.machine.force(right))
+        if op in ("+", "|"):
+            joined = self._concatenate(a, b, state)
+            if joined is not None:
+                return joined
+        if op in ("-", "&", "|") and self._is_container(a):
+            return self._set_operation(op, a, b, state)
+        if op == "%" and isinstance(a, Constant) and isinstance(a.value, str):
+            return opaque("text")
+        if any(isinstance(value, Handle) and value.kind != "bag" for value in (a, b)):
+            return opaque(op, (self.machine.external_argument(a), self.machine.external_argument(b)))
+        return self.machine.apply(op, a, b)
+
+    def _is_container(self, value: Term) -> bool:
+        if isinstance(value, Handle):
+            info = self.machine.world.objects.get(value)
+            return info is not None and info.kind in ("list", "dict")
+        return isinstance(value, Apply) and value.op == "tuple"
+
+    def _concatenate(self, a: Term, b: Term, state: State) -> Term | None:
+        if not (self._is_container(a) and self._is_container(b)):
+            return None
+        left = self.machine.calls.builtins.items(a, state)
+        right = self.machine.calls.builtins.items(b, state)
+        if left is None or right is None:
+            return opaque("+", (self.machine.external_argument(a), self.machine.external_argument(b)))
+        if isinstance(a, Apply):
+            return self.machine.tuple_of((*left, *right))
+        return self.machine.list_of((*left, *right), state)
+
+    def _set_operation(self, op: str, a: Term, b: Term, state: State) -> Term:
+        left = self.machine.calls.builtins.items(a, state)
+        right = self.machine.calls.builtins.items(b, state)
+        if left is None or right is None:
+            return opaque(op, (self.machine.external_argument(a), self.machine.external_argument(b)))
+        kept = {"-": [i for i in left if i not in right], "&": [i for i in left if i in right]}
+        return self.machine.list_of(tuple(kept.get(op, [*left, *(i for i in right if i not in left)])), state)
+
+    def _unary(self, op: str, operand: Term, state: State) -> Term:
+        if op == "not":
+            return self.machine.apply("not", self.machine.truth(operand, state))
+        if op == "+":
+            return self.machine.value(operand)
+        return self.machine.apply("neg", operand) if op == "-" else opaque(op, (self.machine.value(operand),))
+
+    def _boolean(self, op: str, left: ir.Expr, right: ir.Expr, state: State) -> Term:
+        value = self.machine.value(self.evaluate(left, state))
+        guard = self.machine.truth(value, state)
+        if op == "and":
+            return self.machine.branch(guard, state, lambda s: self.evaluate(right, s), lambda s: value)
+        return self.machine.branch(guard, state, lambda s: value, lambda s: self.evaluate(right, s))
+
+    def _comparison(self, left: ir.Expr, rest: tuple[tuple[str, ir.Expr], ...], state: State) -> Term:
+        current = self.evaluate(left, state)
+        result: Term = TRUE
+        for op, node in rest:
+            following = self.evaluate(node, state)
+            result = self.machine.apply("and", result, self._compare(op, current, following, state))
+            current = following
+        return result
+
+    def _compare(self, op: str, left: Term, right: Term, state: State) -> Term:
+        if op in ("in", "not in"):
+            answer = self.machine.each_leaf(right, state, lambda leaf, s: self._membership(left, leaf, s))
+            return self.machine.apply("not", answer) if op == "not in" else answer
+        return self.machine.apply(op, state.refine(self.machine.value(left)), state.refine(self.machine.value(right)))
+
+    def _membership(self, item: Term, container: Term, state: State) -> Term:
+        items = self.machine.calls.builtins.items(container, state)
+        if items is not None:
+            return self.machine.apply("in", item, self.machine.tuple_of(tuple(self.machine.value(i) for i in items)))
+        return self.machine.apply("in", item, self.machine.external_argument(self.machine.value(container)))
+
+    # ---- containers ----------------------------------------------------------------------
+
+    def _sequence(self, kind: str, nodes: tuple[ir.Expr, ...], state: State) -> Term:
+        items: list[Term] = []
+        for node in nodes:
+            value = self.evaluate(node, state)
+            if isinstance(node, ir.Starred):
+                spread = self.machine.calls.builtins.items(value, state)
+                items.extend((opaque("*", (self.machine.external_argument(value),)),) if spread is None else spread)
+            else:
+                items.append(value)
+        if kind == "tuple":
+            return self.machine.tuple_of(tuple(items))
+        return self.machine.list_of(tuple(items), state)
+
+    def _mapping(self, items: tuple[tuple[ir.Expr | None, ir.Expr], ...], state: State) -> Term:
+        result = self.machine.dict_of({}, state)
+        state.write(result, "keys", self.machine.tuple_of(()))
+        for key, node in items:
+            value = self.evaluate(node, state)
+            if key is None:
+                self.machine.calls.builtins._dict_update(result, value, state)
+            else:
+                self.set_item(result, self.machine.value(self.evaluate(key, state)), value, state)
+        return result
+
+    def set_item(self, target: Term, key: Term, value: Term, state: State) -> None:
+        """`target[key] = value`."""
+        from analyzer.symbolic.machine import item_key
+
+        target = state.refine(self.machine.force(target))
+        if not isinstance(target, Handle) or target not in self.machine.world.objects:
+            return
+        if self.machine.world.objects[target].kind != "dict" or not isinstance(key, Constant):
+            state.write(target, "open", TRUE)
+            return
+        keys = self.machine.calls.builtins.content(target, "keys", state)
+        known = keys.args if isinstance(keys, Apply) else ()
+        if key not in known:
+            state.write(target, "keys", self.machine.tuple_of((*known, key)))
+        state.write(target, item_key(key), value)
+
+    def dict_item(self, target: Handle, key: Term, default: Term, state: State) -> Term:
+        """The value under `key`; a symbolic key chooses among the known ones."""
+        from analyzer.symbolic.machine import UNSET, item_key
+
+        builtins = self.machine.calls.builtins
+        key = self.machine.value(key)
+        if isinstance(key, Constant):
+            found = builtins.content(target, item_key(key), state)
+            if found is not None and found is not UNSET:
+                return found
+            return default if builtins.content(target, "open", state) is None else opaque("item", (key,))
+        keys = builtins.items(target, state)
+        if keys is None:
+            return opaque("item", (self.machine.external_argument(key),))
+        result = default
+        for known in reversed(keys):
+            value = builtins.content(target, item_key(known), state) or default
+            result = conditional(self.machine.apply("==", key, known), value, result)
+        return result
+
+    def _subscript(self, value: Term, index: ir.Expr, state: State) -> Term:
+        if isinstance(index, ir.Slice):
+            return self._slice(value, index, state)
+        key = self.machine.value(self.evaluate(index, state))
+        return self.machine.each_leaf(value, state, lambda leaf, s: self._item(leaf, key, s))
+
+    def _item(self, leaf: Term, key: Term, state: State) -> Term:
+        if isinstance(leaf, Handle) and leaf.kind == "object" and leaf in self.machine.world.objects:
+            if self.machine.world.objects[leaf].kind == "dict":
+                return self.dict_item(leaf, key, raising("KeyError"), state)
+        if isinstance(leaf, Handle) and leaf.kind == "class":
+            return self._class_item(leaf, key, state)
+        items = self.machine.calls.builtins.items(leaf, state)
+        if items is not None and isinstance(key, Constant) and isinstance(key.value, int):
+            if -len(items) <= key.value < len(items):
+                return items[key.value]
+            return raising("IndexError")
+        origin = self._global_options(leaf, key, state)
+        if origin is not None:
+            return origin
+        return opaque("item", (self.machine.external_argument(leaf), self.machine.external_argument(key)))
+
+    def _global_options(self, leaf: Term, key: Term, state: State) -> Term | None:
+        return None
+
+    def _class_item(self, leaf: Handle, key: Term, state: State) -> Term:
+        """`Kind[name]` on an enum."""
+        facts = self.machine.program.class_facts(leaf.key)
+        result: Term = raising("KeyError")
+        for name in reversed(list(facts.fields)):
+            member = self.machine.attributes.read(leaf, name, state)
+            result = conditional(self.machine.apply("==", key, constant(name)), member, result)
+        return result
+
+    def _slice(self, value: Term, node: ir.Slice, state: State) -> Term:
+        parts = [None if p is None else self.machine.value(self.evaluate(p, state)) for p in (node.lower, node.upper, node.step)]
+        items = self.machine.calls.builtins.items(value, state)
+        if items is not None and all(part is None or isinstance(part, Constant) for part in parts):
+            bounds = [part.value if isinstance(part, Constant) else None for part in parts]
+            return self.machine.tuple_of(items[slice(*bounds)])
+        plain = tuple(NONE if part is None else part for part in parts)
+        return opaque("slice", (self.machine.external_argument(self.machine.value(value)), *plain))
+
+    def _comprehension(self, node: ir.Comprehension, state: State) -> Term:
+        rows = self._rows(node.clauses, state.fork())
+        if rows is None:
+            return self._symbolic_comprehension(node, state)
+        if node.kind == "dict":
+            result = self.machine.dict_of({}, state)
+            state.write(result, "keys", self.machine.tuple_of(()))
+            assert node.value is not None
+            for row in rows:
+                self.set_item(result, self.machine.value(self.evaluate(node.element, row)), self.evaluate(node.value, row), state)
+            return result
+        items = tuple(self.evaluate(node.element, row) for row in rows)
+        return self.machine.tuple_of(items) if node.kind == "generator" else self.machine.list_of(items, state)
+
+    def _rows(self, clauses: tuple[ir.Clause, ...], state: State) -> list[State] | None:
+        """One state for each combination of loop variables, when the loops are finite and decided."""
+        if not clauses:
+            return [state]
+        clause, rest = clauses[0], clauses[1:]
+        items = self.machine.calls.builtins.items(self.evaluate(clause.iterable, state), state)
+        if items is None or len(items) > _MAX_ITERATIONS:
+            return None
+        rows: list[State] = []
+        for item in items:
+            row = state.fork()
+            self.machine.statements.bind(clause.target, item, row)
+            guards = [self.guard(condition, row) for condition in clause.conditions]
+            if any(guard is FALSE for guard in guards):
+                continue
+            if any(guard is not TRUE for guard in guards):
+                return None
+            inner = self._rows(rest, row)
+            if inner is None:
+                return None
+            rows.extend(inner)
+        return rows
+
+    def _symbolic_comprehension(self, node: ir.Comprehension, state: State) -> Term:
+        """A comprehension over a sequence of unknown content: uninterpreted, with a canonical form.
+
+        Loop variables are numbered, so renaming one changes nothing.
+        """
+        inner = state.fork()
+        parts: list[Term] = [constant(node.kind)]
+        for depth, clause in enumerate(node.clauses):
+            parts.append(self.machine.external_argument(self.machine.value(self.evaluate(clause.iterable, inner))))
+            self.machine.statements.bind(clause.target, opaque(f"each#{depth}"), inner)
+            parts.extend(self.guard(condition, inner) for condition in clause.conditions)
+        parts.append(self.machine.external_argument(self.machine.value(self.evaluate(node.element, inner))))
+        return opaque("each", parts)
+
+    def closure(
+        self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State
+    ) -> Handle:
+        """A nested function or lambda with the bindings around it."""
+        from dataclasses import replace
+
+        reference = self.machine.world.fresh("closure", name)
+        frame = replace(state.frame, closure={**state.frame.closure, **state.env})
+        self.machine.world.functions[reference] = FunctionValue(name, parameters, body, frame)
+        return reference

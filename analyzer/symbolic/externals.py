@@ -1,0 +1,131 @@
+"""Functions outside the analysed package: the few whose meaning the formula depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from analyzer.domain.build import conditional, map_leaves
+from analyzer.domain.terms import (
+    NONE,
+    Apply,
+    Constant,
+    Handle,
+    Raise,
+    Term,
+    constant,
+    handle,
+    opaque,
+    raw_apply,
+)
+from analyzer.symbolic.attributes import element_size
+from analyzer.symbolic.state import State
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+Arguments = tuple[Term, ...]
+Keywords = Mapping[str, Term]
+_LOG_METHODS = frozenset({"debug", "info", "warning", "error", "warn", "exception", "critical", "log"})
+
+
+class Externals:
+    """Models of library functions, by dotted name or by its last part."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._models: dict[str, Callable[[Arguments, Keywords, State], Term]] = {
+            "math.ceil": self._math("ceil"),
+            "math.floor": self._math("floor"),
+            "math.gcd": self._math("gcd"),
+            "math.lcm": self._math("lcm"),
+            "torch._utils._element_size": self._element_size,
+            "torch.tensor": self._tensor,
+            "torch.distributed.all_reduce": self._all_reduce,
+            "os.getenv": self._getenv,
+            "os.environ.get": self._getenv,
+            "logging.getLogger": lambda a, k, s: handle("external", "logger"),
+            "dataclasses.field": self._field,
+            "dataclasses.replace": self._replace,
+            "msgspec.structs.replace": self._replace,
+            "msgspec.field": self._field,
+            "functools.lru_cache": lambda a, k, s: handle("builtin", "nothing"),
+        }
+
+    def call(self, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """The result of the external function `name`."""
+        model = self._models.get(name)
+        if model is not None:
+            return model(args, keywords, state)
+        if name.rsplit(".", 1)[-1] in _LOG_METHODS and ("log" in name.lower() or name.startswith("warnings.")):
+            return NONE
+        origin = self.machine.origins.get(f"{name}()")
+        if origin is not None:
+            return origin
+        plain = [self.machine.external_argument(self.machine.force(arg)) for arg in args]
+        plain += [self.machine.external_argument(self.machine.force(arg)) for arg in keywords.values()]
+        return opaque(name, plain)
+
+    def _math(self, op: str) -> Callable[[Arguments, Keywords, State], Term]:
+        return lambda args, keywords, state: self.machine.apply(op, *args)
+
+    def _element_size(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        dtype = self.machine.value(args[0])
+
+        def size(leaf: Term) -> Term:
+            if isinstance(leaf, Raise):
+                return leaf
+            known = element_size(leaf)
+            return self.machine.canonical(opaque("element_size", (leaf,))) if known is None else known
+
+        return self.machine.canonical(map_leaves(dtype, size))
+
+    def _tensor(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        value = self.machine.value(args[0])
+        dtype = keywords.get("dtype")
+        if dtype is not None and getattr(dtype, "name", "") == "torch.float32":
+            value = self.machine.apply("float32", value)
+        return self.machine.world.container("tensor", state, {"value": value})
+
+    def _all_reduce(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        tensor = self.machine.force(args[0])
+        if isinstance(tensor, Handle) and tensor in self.machine.world.objects:
+            op = keywords.get("op", args[1] if len(args) > 1 else NONE)
+            reduction = getattr(op, "name", "SUM").rsplit(".", 1)[-1].lower()
+            value = self.machine.calls.builtins.content(tensor, "value", state)
+            if value is not None:
+                reduced = (
+                    self.machine.apply("rank_min", value)
+                    if reduction == "min"
+                    else opaque(f"all_reduce_{reduction}", (value,))
+                )
+                state.write(tensor, "value", reduced)
+        return NONE
+
+    def _getenv(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        name = self.machine.value(args[0])
+        default = args[1] if len(args) > 1 else keywords.get("default", NONE)
+        if not isinstance(name, Constant):
+            return opaque("os.getenv", (name, default))
+        variable = self.machine.input(f"env.{name.value}", f"${name.value}", lambda: NONE)
+        return conditional(self.machine.apply("is", variable, NONE), default, variable)
+
+    def _field(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """The default that a dataclass field declares."""
+        if "default" in keywords:
+            return keywords["default"]
+        factory = keywords.get("default_factory")
+        if factory is None:
+            return opaque("no default")
+        return self.machine.calls.call(factory, (), {}, state)
+
+    def _replace(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """A copy of a struct with some fields changed."""
+        source = self.machine.force(args[0])
+        info = self.machine.world.objects.get(source) if isinstance(source, Handle) else None
+        if info is None or not isinstance(source, Handle):
+            return opaque("replace", (self.machine.external_argument(source),))
+        copy = self.machine.world.allocate(info)
+        content = {**self.machine.world.base.get(source, {}), **state.heap.get(source, {}), **keywords}
+        state.heap[copy] = content
+        return copy

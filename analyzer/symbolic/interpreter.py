@@ -1,0 +1,115 @@
+"""One run of the interpreter from a root function to the state in which the server would serve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzer.domain.build import map_leaves
+from analyzer.domain.modules import Definition
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.semantics import deep_recursion
+from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle
+from analyzer.ports.program import Program
+from analyzer.symbolic.machine import Lowering, Machine, Relevance
+from analyzer.symbolic.state import Frame, State
+from analyzer.symbolic.world import ObjectInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished interpretation: the machine with its tables, the final state, the runner object."""
+
+    machine: Machine
+    state: State
+    runner: Handle
+
+    def sink_value(self, sink: str) -> Term:
+        """What the runner holds under `sink` at the end."""
+        with deep_recursion():
+            return self.machine.value(self.machine.attributes.read(self.runner, sink, self.state))
+
+    def read_quantities(self, sink: str) -> None:
+        """Force everything that the formulas will need, so that all reads are known."""
+        self.sink_value(sink)
+        for name in self.machine.rules.quantities:
+            self.quantity_value(name)
+
+    def quantity_value(self, name: str) -> Term | None:
+        """What the first sink of a quantity that this version has holds at the end; None without one."""
+        for path in self.machine.rules.quantities[name].sinks:
+            with deep_recursion():
+                value = self._follow(path)
+            if value is not None:
+                return value
+        return None
+
+    def _follow(self, path: str) -> Term | None:
+        """A sink path from the runner: ``attribute.attribute`` or ``attribute(parameter)``."""
+        head, _, rest = path.partition("(") if "(" in path else path.partition(".")
+        if head not in self.state.heap.get(self.runner, {}):
+            self.machine.reads.add(head)
+            return None
+        owner = self.machine.value(self.machine.attributes.read(self.runner, head, self.state))
+        if head == path:
+            return owner
+        if path.endswith(")"):
+            return self.machine.value(map_leaves(owner, lambda leaf: self._argument(leaf, rest.rstrip(")"))))
+        return self.machine.value(self.machine.attributes.read(owner, rest, self.state))
+
+    def _argument(self, reference: Term, parameter: str) -> Term:
+        """What a pool's constructor was given as `parameter`, without the padding row."""
+        if not isinstance(reference, Handle) or reference not in self.machine.world.constructed:
+            return NONE
+        args, keywords = self.machine.world.constructed[reference]
+        key = self.machine.world.objects[reference].class_key
+        assert key is not None
+        method = self.machine.attributes.find_method(key, "__init__")
+        names = [] if method is None else [name for name, _ in method[1].parameters][1:]
+        given = dict(zip(names, args, strict=False)) | keywords
+        value = self.machine.value(given.get(parameter, NONE))
+        match value:
+            case Apply("+", (inner, Constant(1))):
+                return inner
+            case _:
+                return value
+
+
+def interpret(
+    program: Program,
+    lowering: Lowering,
+    rules: RuleSet,
+    relevance: Relevance,
+    root: Definition,
+    receiver: str,
+    runner_class: str,
+) -> Run:
+    """Interpret `root` as the method of a `receiver` (a class key, or "" for a function)."""
+    machine = Machine(program, lowering, rules, relevance)
+    frame = Frame(root.module, root.path, root.line, root.qualname, receiver or None)
+    state = State(frame)
+    with deep_recursion():
+        args: tuple[Term, ...] = ()
+        if receiver:
+            kind = "instance" if root.name == "__init__" else "symbolic"
+            args = (machine.world.allocate(ObjectInfo(kind, receiver, "self")),)
+        machine.calls.inline(root, receiver, args, _declared_parameters(machine, root, frame), state)
+    runner = _runner(machine, runner_class)
+    return Run(machine, state, runner)
+
+
+def _declared_parameters(machine: Machine, root: Definition, frame: Frame) -> dict[str, Term]:
+    """Parameters of the root that the rules know as symbols stay open, whatever their default."""
+    symbols = machine.rules.symbols
+    return {
+        name: machine.input(name, f"{root.qualname}({name})", lambda: None)
+        for name, _ in root.parameters
+        if name in symbols
+    }
+
+
+def _runner(machine: Machine, runner_class: str) -> Handle:
+    for reference, info in machine.world.objects.items():
+        if info.class_key is not None and info.kind == "instance":
+            if any(cls.key == runner_class for cls in machine.program.mro(info.class_key)):
+                return reference
+    return handle("object", "config")

@@ -1,0 +1,271 @@
+"""The symbolic machine: one interpretation, and the tables its parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from analyzer.domain import build
+from analyzer.domain.modules import Definition
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.source import Span
+from analyzer.domain.steps import Step
+from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
+from analyzer.domain.terms import Conditional, Handle, Raise, Symbol, Term, atom, constant, opaque, raising, symbol
+from analyzer.ports.program import Program
+from analyzer.symbolic.origins import expression_sources, named_origins, term_of
+from analyzer.symbolic.state import Frame, State, merge
+from analyzer.symbolic.world import World
+
+UNSET = opaque("unset")
+
+
+def item_key(key: Term) -> str:
+    """The name under which a dict stores the value of a constant key."""
+    return f"[{key!r}]"
+
+
+class Lowering(Protocol):
+    """The part of the frontend that turns text into syntax."""
+
+    def function(self, text: str) -> FunctionSyntax:
+        """The function in `text`."""
+        ...
+
+    def statements(self, text: str) -> tuple[Stmt, ...]:
+        """The statements in `text`."""
+        ...
+
+    def expression(self, text: str) -> Expr:
+        """The expression in `text`."""
+        ...
+
+
+class Relevance(Protocol):
+    """Which statements and calls can change a value the formula reads."""
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """Attribute names that the formula reads."""
+        ...
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Simple names of callees that may write a relevant attribute."""
+        ...
+
+    @property
+    def sizing(self) -> str:
+        """The definition inside which a raise belongs to the formula; "" when not known yet."""
+        ...
+
+    def matters(self, definition: Definition) -> bool:
+        """Whether running `definition` may write something relevant."""
+        ...
+
+
+class Machine:
+    """Shared services of the interpreter's parts.
+
+    The parts (`attributes`, `calls`, `expressions`, `statements`) are attached by
+    `analyzer.symbolic.interpreter.assemble`.
+    """
+
+    def __init__(self, program: Program, lowering: Lowering, rules: RuleSet, relevance: Relevance) -> None:
+        from analyzer.symbolic.attributes import Attributes
+        from analyzer.symbolic.calls import Calls
+        from analyzer.symbolic.expressions import Expressions
+        from analyzer.symbolic.statements import Statements
+
+        self.program = program
+        self.lowering = lowering
+        self.rules = rules
+        self.relevance = relevance
+        self.world = World()
+        self.origins = named_origins(rules)
+        self.rewrites: dict[Term, Term] = {
+            term_of(lowering.expression(source)): symbol(name) for source, name in expression_sources(rules).items()
+        }
+        self.span = Span("", 0, 0)
+        self.attributes = Attributes(self)
+        self.calls = Calls(self)
+        self.expressions = Expressions(self)
+        self.statements = Statements(self)
+        self.reads: set[str] = set()
+        self.skipped_writes: set[str] = set()
+        self.time: tuple[int, ...] = (0,)
+        self._forced_conditionals: dict[Term, Term] = {}
+
+    def force(self, term: Term) -> Term:
+        """`term` with every deferred computation in it carried out."""
+        if isinstance(term, Handle):
+            return self._force_handle(term)
+        if isinstance(term, Conditional):
+            known = self._forced_conditionals.get(term)
+            if known is None:
+                known = build.map_leaves(term, self._force_leaf)
+                self._forced_conditionals[term] = known
+            return known
+        return term
+
+    def _force_leaf(self, leaf: Term) -> Term:
+        return self._force_handle(leaf) if isinstance(leaf, Handle) else leaf
+
+    def _force_handle(self, term: Handle) -> Term:
+        if term.kind != "deferred":
+            return term
+        forced = self.world.forced
+        if term not in forced:
+            forced[term] = self.world.unknown("recursion", "a value that depends on itself", self.span)
+            forced[term] = self.force(self.world.deferred[term]())
+        return forced[term]
+
+    def defer(self, compute: Callable[[State], Term], state: State, label: str) -> Handle:
+        """A value computed from the present state when somebody needs it."""
+        reference = self.world.fresh("deferred", label)
+        snapshot, span, time, extent = state.fork(), self.span, self.tick(), self.calls.extent
+        self.world.deferred[reference] = lambda: self.out_of_order(compute, snapshot, span, time, extent)
+        return reference
+
+    def initialize(self, deferred: Handle) -> None:
+        """Carry out a deferred constructor for its effect on the new object."""
+        self.force(deferred)
+
+    def tick(self) -> tuple[int, ...]:
+        """Advance the clock that orders measurements by when the program would make them."""
+        self.time = (*self.time[:-1], self.time[-1] + 1)
+        return self.time
+
+    def out_of_order(
+        self,
+        compute: Callable[[State], Term],
+        state: State,
+        span: Span,
+        time: tuple[int, ...],
+        extent: tuple[int, ...],
+    ) -> Term:
+        """Compute something in an earlier state: what it allocates is kept, nothing else changes."""
+        saved = self.span, self.time, self.calls.extent
+        self.span, self.time, self.calls.extent = span, (*time, 0), extent
+        known = set(state.heap)
+        result = self.force(compute(state))
+        for target, attributes in state.heap.items():
+            if target not in known:
+                base = self.world.base.setdefault(target, {})
+                for name, value in attributes.items():
+                    base.setdefault(name, value)
+        self.span, self.time, self.calls.extent = saved
+        return result
+
+    def value(self, term: Term) -> Term:
+        """`term` as an operand: forced, and a configuration group that turned out to be a leaf resolved."""
+        term = self.force(term)
+        if isinstance(term, Handle) and term.kind == "bag":
+            return self.attributes.bag_leaf(term)
+        if isinstance(term, Conditional):
+            return build.map_leaves(term, self._bag_leaf)
+        return term
+
+    def _bag_leaf(self, leaf: Term) -> Term:
+        return self.attributes.bag_leaf(leaf) if isinstance(leaf, Handle) and leaf.kind == "bag" else leaf
+
+    def apply(self, op: str, *args: Term) -> Term:
+        """An operation at the current place."""
+        term = build.apply(op, *(self.value(arg) for arg in args))
+        term = self.canonical(term)
+        self.world.origins.setdefault(term, self.span)
+        return term
+
+    def canonical(self, term: Term) -> Term:
+        """A whole expression that the rules name as a symbol becomes that symbol."""
+        named = self.rewrites.get(term)
+        if named is None:
+            return term
+        if isinstance(named, Symbol):
+            self.world.definitions.setdefault(named.name, lambda: term)
+        return named
+
+    def truth(self, term: Term, state: State) -> Term:
+        """The guard `bool(term)` under what `state` assumes."""
+        value = state.refine(self.value(state.refine(term)))
+        return state.decide(self.canonical(build.truth(value)))
+
+    def branch(
+        self,
+        guard: Term,
+        state: State,
+        then: Callable[[State], Term],
+        otherwise: Callable[[State], Term],
+    ) -> Term:
+        """A value computed differently under `guard`; effects of both sides are merged into `state`."""
+        guard = state.decide(guard)
+        if isinstance(guard, Raise):
+            return guard
+        if guard is build.TRUE:
+            return then(state)
+        if guard is build.FALSE:
+            return otherwise(state)
+        left, right = state.fork(), state.fork()
+        left.assume(guard, holds=True)
+        right.assume(guard, holds=False)
+        a = then(left)
+        b = otherwise(right)
+        state.become(self.merge(guard, left, right))
+        return build.conditional(guard, a, b)
+
+    def merge(self, guard: Term, then: State, otherwise: State) -> State:
+        """Join two states that split at `guard`."""
+        return merge(guard, then, otherwise, self.attributes.read_for_merge, self.unbound)
+
+    def unbound(self, name: str) -> Term:
+        """What a local that one branch never bound is worth there."""
+        return raising("UnboundLocalError")
+
+    def each_leaf(self, term: Term, state: State, function: Callable[[Term, State], Term]) -> Term:
+        """Apply an effectful function to every value `term` may have, under its guard."""
+        term = state.refine(self.force(term))
+        if isinstance(term, Conditional):
+            conditional = term
+            return self.branch(
+                conditional.guard,
+                state,
+                lambda s: self.each_leaf(conditional.then, s, function),
+                lambda s: self.each_leaf(conditional.otherwise, s, function),
+            )
+        return function(term, state)
+
+    def tuple_of(self, items: tuple[Term, ...]) -> Term:
+        """An immutable sequence."""
+        return build.raw_apply("tuple", items)
+
+    def list_of(self, items: tuple[Term, ...], state: State) -> Handle:
+        """A new list or set."""
+        return self.world.container("list", state, {"items": self.tuple_of(items)})
+
+    def dict_of(self, items: Mapping[str, Term], state: State) -> Handle:
+        """A dict with string keys."""
+        content = {item_key(constant(name)): value for name, value in items.items()}
+        content["keys"] = self.tuple_of(tuple(constant(name) for name in items))
+        return self.world.container("dict", state, content)
+
+    def external_argument(self, arg: Term) -> Term:
+        """An argument of an uninterpreted function: by value where it has one, else by its kind."""
+        if isinstance(arg, Handle):
+            if arg.kind == "bag":
+                return self.value(arg)
+            return atom(f"<{arg.key.split(':', 1)[-1] if arg.kind in ('object', 'class') else arg.kind}>")
+        if isinstance(arg, Conditional):
+            return build.map_leaves(arg, self.external_argument)
+        return arg
+
+    def record(self, kind: str, frame: Frame, target: str, value: Term, *, callee: str = "") -> None:
+        """Remember that `value` passed through a place."""
+        self.world.events.append(
+            Step(kind, frame.qualname, callee, target, value, self.span, self.calls.extent)
+        )
+
+    def input(self, name: str, source: str, default: Callable[[], Term | None]) -> Symbol:
+        """The input `name`, first seen as `source` at the current place."""
+        self.world.input_defaults.setdefault(name, default)
+        self.world.input_sources.setdefault(name, {}).setdefault(source, self.span)
+        return symbol(name)

@@ -1,0 +1,281 @@
+"""Reading the quantities off a finished run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analyzer.domain.build import conditional, map_leaves, rewrite
+from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion
+from analyzer.domain.source import Span
+from analyzer.domain.steps import Step
+from analyzer.domain.terms import (
+    NONE,
+    Apply,
+    Conditional,
+    Constant,
+    Handle,
+    Opaque,
+    Raise,
+    Symbol,
+    Term,
+    constant,
+    opaque,
+    raising,
+    symbol,
+    symbols_of,
+    walk,
+)
+from analyzer.symbolic.budget import Budget, find_budget, find_fraction
+from analyzer.symbolic.interpreter import Run
+
+_PRE = symbol("pre_model_load_memory")
+_POST = symbol("available_gpu_memory")
+
+
+class Reading:
+    """The formulas of one run, with measurements named by when they are made."""
+
+    def __init__(self, run: Run, sink: str, sizing: str, display: Callable[[str], str]) -> None:
+        self._run = run
+        self._machine = run.machine
+        self._sink = sink
+        self._sizing = sizing
+        self._display = display
+        self._names: dict[Term, Term] = {}
+        self.quantities: dict[str, Formula] = {}
+        self.definitions: dict[str, Formula] = {}
+        self.inputs: dict[str, InputFacts] = {}
+        self.values: list[Term] = []
+
+    def read(self) -> None:
+        """Fill `quantities`, `definitions` and `inputs`."""
+        tokens = self._run.sink_value(self._sink)
+        self._name_measurements(tokens)
+        tokens = self._named(tokens)
+        error = self._error()
+        self.values = [tokens]
+        budget = find_budget(tokens)
+        if budget is not None:
+            tokens = self._read_budget(budget, tokens)
+        self._add("max_total_num_tokens", tokens, error=error)
+        for name in self._machine.rules.quantities:
+            if name not in self.quantities:
+                value = self._run.quantity_value(name)
+                if value is not None:
+                    value = self._named(value)
+                    self.values.append(value)
+                    self._add(name, self._abstract(value), error=error)
+        self._read_definitions()
+        self._read_inputs()
+
+    # ---- measurements ------------------------------------------------------------------
+
+    def _name_measurements(self, tokens: Term) -> None:
+        """The first measurement that the count depends on was made before loading, the last one after."""
+        used = symbols_of(tokens)
+        found = sorted((m for m in self._machine.world.measurements if m.term.name in used), key=lambda m: m.time)  # type: ignore[union-attr]  # measurements are symbols
+        for measurement, name in zip((found[0], found[-1]), (_PRE, _POST), strict=True):
+            self._names[measurement.term] = name
+        for measurement, quantity in ((found[0], _PRE), (found[-1], _POST)):
+            self._add(quantity.name, self._named(measurement.define()), extra=(measurement.span,))
+
+    def _named(self, term: Term) -> Term:
+        return rewrite(term, self._names.get)
+
+    # ---- quantities --------------------------------------------------------------------
+
+    def _read_budget(self, budget: Budget, tokens: Term) -> Term:
+        """Split the count into budget, bytes per token and the rest; returns the count over both."""
+        fraction = find_fraction(budget.memory)
+        memory = budget.memory
+        if fraction is not None:
+            self._add("effective_mem_fraction_static", fraction)
+            memory = _replace(memory, _headroom(fraction), _headroom(symbol("effective_mem_fraction_static")))
+        self._add("rest_memory", memory, source_unit=budget.unit)
+        self._add("cell_size", budget.cost)
+        self._parts = {budget.cost: symbol("cell_size")} if budget.exact else {}
+        if budget.exact and budget.unit == "GiB":
+            self._parts[budget.memory] = symbol("rest_memory")
+        self._whole = self.values[0]
+        return self._abstract(tokens)
+
+    _parts: dict[Term, Term] = {}
+
+    def _abstract(self, term: Term) -> Term:
+        """`term` over the quantities it is made of."""
+        parts = {part: name for part, name in self._parts.items() if not isinstance(part, Symbol | Constant)}
+        return rewrite(term, lambda node: parts.get(node))
+
+    def _error(self) -> Term | None:
+        """The raises that belong to the sizing, as a term; None when there are none."""
+        raises = self._machine.world.raises
+
+        def keep(leaf: Term) -> Term:
+            if not isinstance(leaf, Raise):
+                return NONE
+            exception, calls, _ = raises.get(leaf.exception, (leaf.exception, (self._sizing,), None))
+            return raising(exception) if self._sizing in calls else NONE
+
+        term = map_leaves(self._named(self._run.state.error), keep)
+        return None if term is NONE else term
+
+    def _add(
+        self,
+        name: str,
+        term: Term,
+        *,
+        error: Term | None = None,
+        source_unit: str = "",
+        extra: tuple[Span, ...] = (),
+    ) -> None:
+        rule = self._machine.rules.quantities[name]
+        self.quantities[name] = Formula(
+            self._clean(term),
+            rule.unit,
+            source_unit or rule.unit,
+            None if error is None else self._clean(error),
+            self._source_name(name),
+            self._locations(term, extra),
+        )
+
+    def _source_name(self, name: str) -> str:
+        return {"max_total_num_tokens": self._sink}.get(name, name)
+
+    def _clean(self, term: Term) -> Term:
+        """`term` without anything of the interpreter: handles become names, raises lose their places."""
+        raises = self._machine.world.raises
+
+        def replace(node: Term) -> Term | None:
+            if isinstance(node, Handle):
+                if node.kind in ("deferred", "bag"):
+                    return self._clean(self._named(self._machine.value(node)))
+                return self._machine.external_argument(node)
+            if isinstance(node, Raise):
+                return raising(raises[node.exception][0]) if node.exception in raises else node
+            return None
+
+        return rewrite(term, replace)
+
+    def _locations(self, term: Term, extra: tuple[Span, ...] = ()) -> tuple[Span, ...]:
+        origins = self._machine.world.origins
+        back = {named: raw for raw, named in self._names.items()}
+        found = set(extra)
+        for node in walk(term):
+            raw = node if node in origins else rewrite(node, back.get) if isinstance(node, Apply) else node
+            if raw in origins and origins[raw].path:
+                found.add(origins[raw])
+        return tuple(sorted({self._place(span) for span in found}))
+
+    def _place(self, span: Span) -> Span:
+        return Span(self._display(span.path), span.line, span.end_line)
+
+    # ---- sub-quantities and inputs -----------------------------------------------------
+
+    def _read_definitions(self) -> None:
+        """The formulas of the symbols that the quantities read, and of those that they read."""
+        pending = [s for f in self.quantities.values() for s in self._symbols(f)]
+        while pending:
+            name = pending.pop()
+            define = self._machine.world.definitions.get(name)
+            if define is None or name in self.definitions or name in self.quantities:
+                continue
+            term = self._clean(self._named(define()))
+            if term is symbol(name) or isinstance(term, Opaque):
+                continue
+            rule = self._machine.rules.symbols.get(name)
+            unit = rule.unit if rule is not None else "1"
+            formula = Formula(term, unit, unit, None, self._sources(name), self._locations(term))
+            self.definitions[name] = formula
+            pending.extend(self._symbols(formula))
+
+    def _symbols(self, formula: Formula) -> frozenset[str]:
+        error = () if formula.error is None else (formula.error,)
+        return symbols_of(formula.term, *error)
+
+    def _sources(self, name: str) -> str:
+        return ", ".join(self._machine.world.input_sources.get(name, {}))
+
+    def _read_inputs(self) -> None:
+        formulas = [*self.quantities.values(), *self.definitions.values()]
+        names = {name for formula in formulas for name in self._symbols(formula)}
+        world = self._machine.world
+        for name in sorted(names - self.quantities.keys()):
+            default = world.input_defaults.get(name, lambda: None)()
+            sources = world.input_sources.get(name, {})
+            spans = tuple(sorted({self._place(span) for span in sources.values() if span.path}))
+            self.inputs[name] = InputFacts(name, default, tuple(sorted(sources)), spans)
+
+    # ---- the rest ----------------------------------------------------------------------
+
+    def steps(self) -> tuple[Step, ...]:
+        """The events of the run with their values resolved; what nobody asked for has the value None."""
+        resolved = []
+        for event in self._machine.world.events:
+            value = self._resolve(event.value)
+            resolved.append(
+                Step(event.kind, event.caller, event.callee, event.target, value, event.span, event.extent)
+            )
+        return tuple(resolved)
+
+    def _resolve(self, value: Term) -> Term:
+        forced = self._machine.world.forced
+        while isinstance(value, Handle) and value.kind == "deferred":
+            if value not in forced:
+                return NONE
+            value = forced[value]
+        if isinstance(value, Handle):
+            return self._carried(value)
+        if isinstance(value, Conditional):
+            return self._named(map_leaves(value, self._resolve))
+        return self._named(value)
+
+    def _carried(self, reference: Handle) -> Term:
+        """An object stands for the values it carries."""
+        if reference not in self._machine.world.constructed:
+            return NONE
+        content = {**self._machine.world.base.get(reference, {}), **self._run.state.heap.get(reference, {})}
+        forced = self._machine.world.forced
+        values = [forced.get(value, value) if isinstance(value, Handle) else value for value in content.values()]
+        carried = [self._named(value) for value in values if not isinstance(value, Handle)]
+        return opaque("object", carried)
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """Every place that was not followed and that a formula depends on."""
+        reasons = {self._clean(self._named(term)): entry for term, entry in self._machine.world.opaque_reasons.items()}
+        found: dict[tuple[str, int, str], set[str]] = {}
+        why: dict[tuple[str, int, str], str] = {}
+        for name, formula in (*self.quantities.items(), *self.definitions.items()):
+            roots = (formula.term,) if formula.error is None else (formula.term, formula.error)
+            for node in walk(*roots):
+                if node in reasons:
+                    span, construct, reason = reasons[node]
+                    key = (self._display(span.path), span.line, construct)
+                    found.setdefault(key, set()).add(name)
+                    why[key] = reason
+        return tuple(Gap(*key, why[key], tuple(sorted(names))) for key, names in sorted(found.items()))
+
+    def coverage(self, modules: int) -> Coverage:
+        """How much was explored and what stayed open or opaque."""
+        guards: set[Term] = set()
+        opaque_calls: set[str] = set()
+        for formula in self.quantities.values():
+            for node in walk(formula.term):
+                if isinstance(node, Conditional):
+                    guards.add(node.guard)
+                if isinstance(node, Opaque):
+                    opaque_calls.add(node.name)
+        return Coverage(modules, len(self._machine.world.functions_run), len(guards), tuple(sorted(opaque_calls)))
+
+    def conversions(self) -> tuple[UnitConversion, ...]:
+        """Scale factors applied to memory on the way."""
+        return ()
+
+
+def _headroom(fraction: Term) -> Term:
+    from analyzer.domain.build import apply
+
+    return apply("-", constant(1), fraction)
+
+
+def _replace(term: Term, old: Term, new: Term) -> Term:
+    return rewrite(term, lambda node: new if node is old else None)

@@ -1,0 +1,166 @@
+"""The interpreter's state: locals, heap, what is assumed on this path, and a pending raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate
+from analyzer.domain.source import Span
+from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Conditional, Raise, Term
+
+Attributes = dict[str, Term]
+Reader = Callable[["State", Term, str], Term]
+
+
+@dataclass(slots=True)
+class Frame:
+    """The function being executed.
+
+    `owner` is the key of the class whose method it is, for ``super()``; `closure` the bindings of
+    the enclosing function; `calls` the chain of definitions that led here, outermost first.
+    """
+
+    module: str
+    path: str
+    first_line: int
+    qualname: str
+    owner: str | None = None
+    closure: Mapping[str, Term] = field(default_factory=dict)
+    calls: tuple[str, ...] = ()
+
+    def span(self, line: int, end_line: int | None = None) -> Span:
+        """The place of a line relative to the definition."""
+        last = line if end_line is None else end_line
+        return Span(self.path, self.first_line + line, self.first_line + last)
+
+
+class State:
+    """One symbolic state; `fork` before a branch, `merge` after it."""
+
+    __slots__ = ("dead", "env", "error", "facts", "frame", "heap")
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.env: dict[str, Term] = {}
+        self.heap: dict[Term, Attributes] = {}
+        self.facts: dict[Term, bool] = {}
+        self.error: Term = NONE
+        self.dead = False
+
+    def fork(self) -> State:
+        """An independent copy; attribute maps are shared until one side writes."""
+        copy = State(self.frame)
+        copy.env = dict(self.env)
+        copy.heap = dict(self.heap)
+        copy.facts = dict(self.facts)
+        copy.error = self.error
+        copy.dead = self.dead
+        return copy
+
+    def become(self, other: State) -> None:
+        """Take over the contents of `other`."""
+        self.env, self.heap, self.facts = other.env, other.heap, other.facts
+        self.error, self.dead = other.error, other.dead
+
+    def write(self, target: Term, name: str, value: Term) -> None:
+        """Set an attribute of a heap object."""
+        self.heap[target] = {**self.heap.get(target, {}), name: value}
+
+    def assume(self, guard: Term, *, holds: bool) -> None:
+        """Record that `guard` is known on this path, and what follows from it."""
+        self.facts[guard] = holds
+        if isinstance(guard, Apply):
+            if guard.op == "not":
+                self.assume(guard.args[0], holds=not holds)
+            elif guard.op == ("and" if holds else "or"):
+                for part in guard.args:
+                    self.assume(part, holds=holds)
+            else:
+                opposite = negate(guard)
+                if isinstance(opposite, Apply) and opposite.op != "not":
+                    self.facts[opposite] = not holds
+
+    def decide(self, guard: Term) -> Term:
+        """`guard` reduced by what this path assumes."""
+        if not self.facts or guard is TRUE or guard is FALSE:
+            return guard
+        known = self.facts.get(guard)
+        if known is not None:
+            return TRUE if known else FALSE
+        if isinstance(guard, Apply) and guard.op == "not":
+            return negate(self.decide(guard.args[0]))
+        if isinstance(guard, Apply) and guard.op in ("and", "or"):
+            parts = [self.decide(part) for part in guard.args]
+            if guard.op == "and":
+                return conjunction(*parts)
+            return negate(conjunction(*map(negate, parts)))
+        return guard
+
+    def refine(self, term: Term) -> Term:
+        """`term` without the branches that this path excludes."""
+        while isinstance(term, Conditional):
+            guard = self.decide(term.guard)
+            if guard is TRUE:
+                term = term.then
+            elif guard is FALSE:
+                term = term.otherwise
+            else:
+                break
+        return term
+
+
+def raised(error: Term) -> Term:
+    """The guard under which a pending error is really one."""
+    return map_leaves(error, lambda leaf: TRUE if isinstance(leaf, Raise) else FALSE)
+
+
+def always_raises(error: Term) -> bool:
+    """Whether every outcome of `error` is a raise."""
+    outcomes = leaves(error)
+    return outcomes is not None and all(isinstance(outcome, Raise) for outcome in outcomes)
+
+
+def merge(guard: Term, then: State, otherwise: State, read: Reader, unbound: Callable[[str], Term]) -> State:
+    """The state that is `then` where `guard` holds and `otherwise` elsewhere.
+
+    A side that raised is dead: only its error survives, and the other side may assume that it did
+    not happen. `read` supplies an attribute that one side never wrote.
+    """
+    if then.dead or otherwise.dead:
+        return _merge_dead(guard, then, otherwise)
+    merged = State(then.frame)
+    merged.error = conditional(guard, then.error, otherwise.error)
+    merged.env = _merge_env(guard, then, otherwise, unbound)
+    for target in {**then.heap, **otherwise.heap}:
+        left, right = then.heap.get(target), otherwise.heap.get(target)
+        if left is right:
+            merged.heap[target] = left or {}
+            continue
+        attributes: Attributes = {}
+        for name in {**(left or {}), **(right or {})}:
+            a = left[name] if left is not None and name in left else read(then, target, name)
+            b = right[name] if right is not None and name in right else read(otherwise, target, name)
+            attributes[name] = conditional(guard, a, b)
+        merged.heap[target] = attributes
+    merged.facts = {fact: value for fact, value in then.facts.items() if otherwise.facts.get(fact) is value}
+    return merged
+
+
+def _merge_env(guard: Term, then: State, otherwise: State, unbound: Callable[[str], Term]) -> dict[str, Term]:
+    merged = {}
+    for name in {**then.env, **otherwise.env}:
+        a = then.env.get(name)
+        b = otherwise.env.get(name)
+        merged[name] = conditional(guard, unbound(name) if a is None else a, unbound(name) if b is None else b)
+    return merged
+
+
+def _merge_dead(guard: Term, then: State, otherwise: State) -> State:
+    live, holds = (otherwise, False) if then.dead else (then, True)
+    merged = live.fork()
+    merged.error = conditional(guard, then.error, otherwise.error)
+    merged.dead = then.dead and otherwise.dead
+    if not merged.dead:
+        merged.assume(guard, holds=holds)
+    return merged

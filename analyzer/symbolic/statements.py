@@ -1,0 +1,416 @@
+"""Execution of statements: branches are merged, loops over known sequences unrolled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analyzer.domain import syntax as ir
+from analyzer.domain.build import conditional, conjunction, leaves, negate
+from analyzer.domain.source import Span
+from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Constant, Handle, Raise, Term, constant, handle, opaque, raising
+from analyzer.symbolic.effects import effects_of
+from analyzer.symbolic.state import State, always_raises, raised
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+_MAX_UNROLL = 512
+
+
+@dataclass(slots=True)
+class Exit:
+    """A way out of a block other than its end: under `guard`, checked in order of occurrence."""
+
+    kind: str
+    guard: Term
+    value: Term
+    state: State
+    span: Span | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What executing a block gives: the state at its end (None if never reached) and its exits."""
+
+    fall: State | None
+    exits: list[Exit]
+
+
+class Statements:
+    """One method a statement type."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def function(self, body: tuple[ir.Stmt, ...], state: State) -> Term:
+        """Execute a function body; `state` becomes the state after it, and the result is returned."""
+        outcome = self.run(body, state.fork())
+        exits = list(outcome.exits)
+        if outcome.fall is not None:
+            exits.append(Exit("return", TRUE, NONE, outcome.fall))
+        for leave in exits:
+            if leave.span is not None:
+                self.machine.span = leave.span
+                self.machine.record("return", state.frame, "return", leave.value)
+        value, final = exits[-1].value, exits[-1].state
+        for leave in reversed(exits[:-1]):
+            if leave.state.dead:
+                pass
+            elif final.dead:
+                value = leave.value
+            else:
+                value = conditional(leave.guard, leave.value, value)
+            final = self.machine.merge(leave.guard, leave.state, final)
+        state.become(final)
+        return state.refine(value)
+
+    def block(self, body: tuple[ir.Stmt, ...], state: State) -> None:
+        """Execute statements that are expected to fall through, in place."""
+        outcome = self.run(body, state.fork())
+        if outcome.fall is not None:
+            state.become(outcome.fall)
+
+    def run(self, body: tuple[ir.Stmt, ...], state: State) -> Outcome:
+        """Execute `body` from `state`, which is consumed."""
+        exits: list[Exit] = []
+        current: State | None = state
+        for statement in body:
+            if current is None:
+                break
+            outcome = self._statement(statement, current)
+            exits.extend(outcome.exits)
+            current = outcome.fall
+            if current is not None and current.error is not NONE and always_raises(current.error):
+                current.dead = True
+                exits.append(Exit("raise", TRUE, NONE, current))
+                current = None
+        return Outcome(current, exits)
+
+    def _statement(self, node: ir.Stmt, state: State) -> Outcome:
+        self.machine.span = state.frame.span(node.line, node.end_line)
+        self.machine.tick()
+        match node:
+            case ir.Assign(targets, value):
+                result = self.machine.expressions.lazy(value, state)
+                for target in targets:
+                    self.bind(target, result, state)
+            case ir.Augment():
+                self._augment(node, state)
+            case ir.Return(value):
+                result = NONE if value is None else self.machine.expressions.lazy(value, state)
+                return Outcome(None, [Exit("return", TRUE, result, state, state.frame.span(node.line, node.end_line))])
+            case ir.ImportStatement(bindings):
+                self._import(bindings, state)
+            case ir.FunctionStatement(name, parameters, body):
+                state.env[name] = self.machine.expressions.closure(name, parameters, body, state)
+            case ir.Jump(kind):
+                if kind != "pass":
+                    return Outcome(None, [Exit(kind, TRUE, NONE, state)])
+            case _ if not self._matters(node, state):
+                self._postpone(node, state)
+            case _:
+                return self._compound(node, state)
+        return Outcome(state, [])
+
+    def _matters(self, node: ir.Stmt, state: State) -> bool:
+        """Whether a statement must be executed in its place."""
+        effects = effects_of(node)
+        relevance = self.machine.relevance
+        if effects.leaves or effects.calls & relevance.names or effects.writes & relevance.relevant:
+            return True
+        return effects.raises and self._in_sizing(state)
+
+    def _in_sizing(self, state: State) -> bool:
+        sizing = self.machine.relevance.sizing
+        return bool(sizing) and sizing in state.frame.calls
+
+    def _postpone(self, node: ir.Stmt, state: State) -> None:
+        """Leave a statement alone: the locals it binds are computed if somebody reads them."""
+        effects = effects_of(node)
+        self.machine.skipped_writes |= effects.writes
+        if not effects.binds:
+            return
+        final: list[State] = []
+
+        def execute(name: str, start: State) -> Term:
+            if not final:
+                outcome = self._compound(node, start)
+                final.append(start if outcome.fall is None else outcome.fall)
+                start.heap = final[0].heap
+            return final[0].env.get(name, self.machine.unbound(name))
+
+        for name in sorted(effects.binds):
+            state.env[name] = self.machine.defer(lambda s, n=name: execute(n, s), state, name)  # type: ignore[misc]  # a lambda with a default has no inferable type
+
+    def _compound(self, node: ir.Stmt, state: State) -> Outcome:
+        match node:
+            case ir.Evaluate(value):
+                self.machine.expressions.evaluate(value, state)
+            case ir.If():
+                return self._if(node, state)
+            case ir.RaiseStatement(exception):
+                return self._raise(self._exception_name(exception, state), state)
+            case ir.Assert(test):
+                return self._assert(test, state)
+            case ir.For():
+                return self._for(node, state)
+            case ir.While():
+                return self._while(node, state)
+            case ir.Try():
+                return self._try(node, state)
+            case ir.With(items, body):
+                for context, target in items:
+                    value = self.machine.expressions.evaluate(context, state)
+                    if target is not None:
+                        self.bind(target, value, state)
+                return self.run(body, state)
+            case ir.UnsupportedStatement(reason, text):
+                if reason not in ("Del", "ClassDef"):
+                    self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
+            case _:
+                pass
+        return Outcome(state, [])
+
+    # ---- assignment ----------------------------------------------------------------------
+
+    def bind(self, target: ir.Expr, value: Term, state: State) -> None:
+        """Assign `value` to a target expression."""
+        match target:
+            case ir.Name(name):
+                state.env[name] = value
+                self.machine.record("assign", state.frame, name, value)
+            case ir.Attribute(owner, attr):
+                receiver = self.machine.expressions.evaluate(owner, state)
+                if attr in self.machine.rules.anchors["sink_attributes"]:
+                    self.machine.world.sink_writes.append((receiver, attr, state.frame.calls, self.machine.span))
+                self.machine.attributes.write(receiver, attr, value, state)
+                self.machine.record("attribute", state.frame, attr, value)
+            case ir.Subscript(owner, index):
+                receiver = self.machine.expressions.evaluate(owner, state)
+                if not isinstance(index, ir.Slice):
+                    key = self.machine.value(self.machine.expressions.evaluate(index, state))
+                    self.machine.expressions.set_item(receiver, key, value, state)
+            case ir.Sequence(_, items):
+                self._unpack(items, value, state)
+            case ir.Starred(inner):
+                self.bind(inner, value, state)
+            case _:
+                pass
+
+    def _unpack(self, targets: tuple[ir.Expr, ...], value: Term, state: State) -> None:
+        size = len(targets)
+        starred = any(isinstance(target, ir.Starred) for target in targets)
+        for position, target in enumerate(targets):
+            component = self.machine.defer(
+                lambda s, i=position: self._element(value, i, size, starred, s), state, f"item {position}"  # type: ignore[misc]  # a lambda with a default has no inferable type
+            )
+            self.bind(target, component, state)
+
+    def _element(self, value: Term, index: int, size: int, starred: bool, state: State) -> Term:  # noqa: FBT001 - private
+        if starred:
+            return opaque("unpacked", (self.machine.external_argument(self.machine.value(value)), constant(index)))
+        return self.machine.each_leaf(value, state, lambda leaf, s: self._component(leaf, index, size, s))
+
+    def _component(self, leaf: Term, index: int, size: int, state: State) -> Term:
+        items = self.machine.calls.builtins.items(leaf, state)
+        if items is not None:
+            return items[index] if len(items) == size else raising("ValueError")
+        if isinstance(leaf, Raise):
+            return leaf
+        return opaque("item", (self.machine.external_argument(leaf), constant(index)))
+
+    def _augment(self, node: ir.Augment, state: State) -> None:
+        expression = ir.Binary(node.op, node.target, node.value, node.line)
+        self.bind(node.target, self.machine.expressions.lazy(expression, state), state)
+
+    def _import(self, bindings: tuple[ir.ImportBinding, ...], state: State) -> None:
+        for binding in bindings:
+            found = self.machine.program.resolve_import(state.frame.module, binding.module, binding.member)
+            if found is None:
+                span = self.machine.span
+                name = f"{binding.module}.{binding.member}"
+                state.env[binding.name] = self.machine.world.unknown(name, "an import that leads nowhere", span)
+            else:
+                state.env[binding.name] = self.machine.attributes.from_resolution(found.kind, found.key)
+
+    # ---- branches ------------------------------------------------------------------------
+
+    def _if(self, node: ir.If, state: State) -> Outcome:
+        guard = self.machine.expressions.guard(node.test, state)
+        if guard is TRUE:
+            return self.run(node.body, state)
+        if guard is FALSE:
+            return self.run(node.orelse, state)
+        if isinstance(guard, Raise):
+            return self._raise_term(guard, state)
+        left, right = state.fork(), state
+        left.assume(guard, holds=True)
+        right.assume(guard, holds=False)
+        return self.join(guard, self.run(node.body, left), self.run(node.orelse, right))
+
+    def join(self, guard: Term, then: Outcome, otherwise: Outcome) -> Outcome:
+        """Merge the outcomes of two branches."""
+        exits = [Exit(e.kind, conjunction(guard, e.guard), e.value, e.state, e.span) for e in then.exits]
+        opposite = negate(guard)
+        exits += [Exit(e.kind, conjunction(opposite, e.guard), e.value, e.state, e.span) for e in otherwise.exits]
+        if then.fall is not None and otherwise.fall is not None:
+            return Outcome(self.machine.merge(guard, then.fall, otherwise.fall), exits)
+        fall = then.fall if then.fall is not None else otherwise.fall
+        if fall is not None:
+            # What left the block did so under guards that the rest may assume false.
+            for leave in exits:
+                fall.assume(leave.guard, holds=False)
+        return Outcome(fall, exits)
+
+    def _exception_name(self, node: ir.Expr | None, state: State) -> str:
+        while isinstance(node, ir.Call):
+            node = node.func
+        if isinstance(node, ir.Name):
+            return node.id
+        return node.attr if isinstance(node, ir.Attribute) else "Exception"
+
+    def _raise(self, exception: str, state: State) -> Outcome:
+        label = f"{exception}@{len(self.machine.world.raises)}"
+        self.machine.world.raises[label] = (exception, state.frame.calls, self.machine.span)
+        return self._raise_term(raising(label), state)
+
+    def _raise_term(self, error: Term, state: State) -> Outcome:
+        state.error = error if state.error is NONE else conditional(raised(state.error), state.error, error)
+        state.dead = True
+        return Outcome(None, [Exit("raise", TRUE, NONE, state)])
+
+    def _assert(self, test: ir.Expr, state: State) -> Outcome:
+        guard = self.machine.expressions.guard(test, state)
+        if guard is TRUE or isinstance(guard, Raise):
+            return Outcome(state, [])
+        failing = state.fork()
+        failing.assume(guard, holds=False)
+        failed = self._raise("AssertionError", failing)
+        state.assume(guard, holds=True)
+        return self.join(negate(guard), failed, Outcome(state, []))
+
+    # ---- loops ---------------------------------------------------------------------------
+
+    def _for(self, node: ir.For, state: State) -> Outcome:
+        iterable = self.machine.expressions.evaluate(node.iterable, state)
+        items = self.machine.calls.builtins.items(iterable, state)
+        if items is None or len(items) > _MAX_UNROLL:
+            return self._havoc(node.body, node.target, state, "a loop over a sequence of unknown length")
+        exits: list[Exit] = []
+        broken: list[Exit] = []
+        current: State | None = state
+        for item in items:
+            if current is None:
+                break
+            self.bind(node.target, item, current)
+            outcome = self.run(node.body, current)
+            broken.extend(e for e in outcome.exits if e.kind == "break")
+            exits.extend(e for e in outcome.exits if e.kind in ("return", "raise"))
+            current = self._resume(outcome)
+        if current is not None:
+            after = self.run(node.orelse, current)
+            exits.extend(after.exits)
+            current = after.fall
+        return Outcome(self._rejoin(broken, current), exits)
+
+    def _resume(self, outcome: Outcome) -> State | None:
+        """The state in which the next iteration starts: the end of the body or a ``continue``."""
+        continued = [e for e in outcome.exits if e.kind == "continue"]
+        return self._rejoin(continued, outcome.fall)
+
+    def _rejoin(self, exits: list[Exit], last: State | None) -> State | None:
+        for leave in reversed(exits):
+            last = leave.state if last is None else self.machine.merge(leave.guard, leave.state, last)
+        return last
+
+    def _while(self, node: ir.While, state: State) -> Outcome:
+        exits: list[Exit] = []
+        for _ in range(_MAX_UNROLL):
+            guard = self.machine.expressions.guard(node.test, state)
+            if guard is FALSE:
+                return Outcome(state, exits)
+            if guard is not TRUE:
+                break
+            outcome = self.run(node.body, state)
+            broken = [e for e in outcome.exits if e.kind == "break"]
+            exits.extend(e for e in outcome.exits if e.kind in ("return", "raise"))
+            resumed = self._resume(outcome)
+            if resumed is None or broken:
+                return Outcome(self._rejoin(broken, resumed), exits)
+            state = resumed
+        return self._havoc(node.body, None, state, "a loop whose condition is not decided")
+
+    def _havoc(self, body: tuple[ir.Stmt, ...], target: ir.Expr | None, state: State, reason: str) -> Outcome:
+        """A loop that cannot be unrolled: what its body assigns becomes unknown."""
+        trial = state.fork()
+        if target is not None:
+            self.bind(target, opaque("each"), trial)
+        before = dict(state.env)
+        heap = dict(state.heap)
+        outcome = self.run(body, trial)
+        after = [e.state for e in outcome.exits if e.kind in ("continue", "break")]
+        after += [outcome.fall] if outcome.fall is not None else []
+        for final in after:
+            for name, value in final.env.items():
+                if before.get(name) is not value:
+                    state.env[name] = self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, *self._loop_argument(value))
+            for owner, attributes in final.heap.items():
+                for name, value in attributes.items():
+                    if heap.get(owner, {}).get(name) is not value and owner in heap:
+                        unknown = self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, *self._loop_argument(value))
+                        state.write(owner, name, unknown)
+        return Outcome(state, [])
+
+    def _loop_argument(self, value: Term) -> tuple[Term, ...]:
+        """What one iteration computes, so that a changed body is a different unknown."""
+        return (self.machine.external_argument(self.machine.force(value)),)
+
+    # ---- exceptions ----------------------------------------------------------------------
+
+    def _try(self, node: ir.Try, state: State) -> Outcome:
+        pending = state.error
+        state.error = NONE
+        outcome = self.run(node.body, state)
+        caught = [e for e in outcome.exits if e.kind == "raise"]
+        exits = [e for e in outcome.exits if e.kind != "raise"]
+        fall = outcome.fall
+        if fall is not None:
+            after = self.run(node.orelse, fall)
+            exits += after.exits
+            fall = after.fall
+        if node.handlers:
+            for leave in caught:
+                handled = self._handle(node, leave.state)
+                exits += [Exit(e.kind, conjunction(leave.guard, e.guard), e.value, e.state, e.span) for e in handled.exits]
+                if handled.fall is not None:
+                    fall = handled.fall if fall is None else self.machine.merge(leave.guard, handled.fall, fall)
+            fall = self._handle_pending(node, fall, exits)
+        else:
+            exits += caught
+        if pending is not NONE and fall is not None:
+            fall.error = conditional(raised(pending), pending, fall.error)
+        if node.finalbody and fall is not None:
+            final = self.run(node.finalbody, fall)
+            return Outcome(final.fall, exits + final.exits)
+        return Outcome(fall, exits)
+
+    def _handle(self, node: ir.Try, state: State) -> Outcome:
+        """Run the first handler in a state that raised."""
+        handler = node.handlers[0]
+        state.error = NONE
+        state.dead = False
+        if handler.name:
+            state.env[handler.name] = opaque("exception")
+        return self.run(handler.body, state)
+
+    def _handle_pending(self, node: ir.Try, fall: State | None, exits: list[Exit]) -> State | None:
+        """A call in the body that raises on some inputs: the handler runs under that guard."""
+        if fall is None or fall.error is NONE:
+            return fall
+        guard = raised(fall.error)
+        failing = fall.fork()
+        fall.error = NONE
+        outcome = self.join(guard, self._handle(node, failing), Outcome(fall, []))
+        exits += outcome.exits
+        return outcome.fall

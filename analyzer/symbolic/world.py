@@ -1,0 +1,97 @@
+"""Everything the interpreter allocates: objects, functions, deferred computations, records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from analyzer.domain.modules import Definition
+from analyzer.domain.source import Span
+from analyzer.domain.syntax import Expr, Parameter, Stmt
+from analyzer.domain.steps import Step
+from analyzer.domain.terms import Handle, Opaque, Term, handle, opaque
+from analyzer.symbolic.state import Frame, State
+
+
+@dataclass(slots=True)
+class ObjectInfo:
+    """An object on the heap.
+
+    `kind` is instance, symbolic (an instance whose constructor is not seen), list, dict or tensor;
+    `initializer` runs the constructor the first time an attribute is asked for.
+    """
+
+    kind: str
+    class_key: str | None = None
+    origin: str = ""
+    initializer: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue:
+    """A callable body with its environment: a definition, a nested function or a lambda."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...] | Expr
+    frame: Frame
+    definition: Definition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One execution of the measuring function."""
+
+    term: Term
+    time: tuple[int, ...]
+    span: Span
+    define: Callable[[], Term]
+    definition_span: Span
+    calls: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class World:
+    """Global tables of one interpretation; keys are the handles that states refer to."""
+
+    objects: dict[Handle, ObjectInfo] = field(default_factory=dict)
+    functions: dict[Handle, FunctionValue] = field(default_factory=dict)
+    bound: dict[Handle, tuple[Term, Term]] = field(default_factory=dict)
+    deferred: dict[Handle, Callable[[], Term]] = field(default_factory=dict)
+    forced: dict[Handle, Term] = field(default_factory=dict)
+    base: dict[Term, dict[str, Term]] = field(default_factory=dict)
+    origins: dict[Term, Span] = field(default_factory=dict)
+    opaque_reasons: dict[Term, tuple[Span, str, str]] = field(default_factory=dict)
+    events: list[Step] = field(default_factory=list)
+    constructed: dict[Handle, tuple[tuple[Term, ...], dict[str, Term]]] = field(default_factory=dict)
+    measurements: list[Measurement] = field(default_factory=list)
+    raises: dict[str, tuple[str, tuple[str, ...], Span]] = field(default_factory=dict)
+    sink_writes: list[tuple[Term, str, tuple[str, ...], Span]] = field(default_factory=list)
+    definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
+    input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
+    input_sources: dict[str, dict[str, Span]] = field(default_factory=dict)
+    functions_run: set[str] = field(default_factory=set)
+    counter: int = 0
+
+    def fresh(self, kind: str, label: str = "") -> Handle:
+        """A new handle."""
+        self.counter += 1
+        return handle(kind, f"{self.counter}{':' if label else ''}{label}")
+
+    def allocate(self, info: ObjectInfo) -> Handle:
+        """A new heap object."""
+        reference = self.fresh("object", info.class_key or info.kind)
+        self.objects[reference] = info
+        return reference
+
+    def container(self, kind: str, state: State, content: Mapping[str, Term]) -> Handle:
+        """A new list, dict or tensor with its content."""
+        reference = self.allocate(ObjectInfo(kind))
+        state.heap[reference] = dict(content)
+        return reference
+
+    def unknown(self, construct: str, reason: str, span: Span, *args: Term) -> Opaque:
+        """An uninterpreted value that is reported as a gap if a quantity depends on it."""
+        term = opaque(f"{construct}", args)
+        self.opaque_reasons.setdefault(term, (span, construct, reason))
+        return term

@@ -1,0 +1,145 @@
+"""Extractions are done once for the same files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from analyzer.adapters.rules import load_rules
+from analyzer.adapters.snapshots import SnapshotJson
+from analyzer.application.analysis import Analysis, is_immutable
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.source import Revision, SourceFile
+from analyzer.ports import BlobStore, SourceTree
+from tests.support.samples import extraction, write_rules
+
+MANIFEST = extraction().manifest
+
+
+@dataclass
+class Tree:
+    """A tree that knows its blobs only."""
+
+    revision: Revision
+    blobs: dict[str, str]
+    prefix: str = "python/"
+
+    def paths(self) -> Sequence[str]:
+        return sorted(self.blobs)
+
+    def blob(self, path: str) -> str | None:
+        return self.blobs.get(path)
+
+    def read(self, path: str) -> SourceFile | None:
+        raise AssertionError(path)
+
+    def display_path(self, path: str) -> str:
+        return self.prefix + path
+
+
+@dataclass
+class Memory:
+    """A store in a dictionary."""
+
+    content: dict[tuple[str, str], bytes] = field(default_factory=dict)
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        return self.content.get((kind, key))
+
+    def put(self, kind: str, key: str, value: bytes) -> None:
+        self.content[kind, key] = value
+
+
+class Harness:
+    """An analysis that counts how often it extracts and opens trees."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self.store = Memory()
+        self.extracted = 0
+        self.opened = 0
+        self.analysis = self.make(rules)
+
+    def make(self, rules: RuleSet, build: str = "1") -> Analysis:
+        def extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
+            del tree, rules, store
+            self.extracted += 1
+            return extraction()
+
+        return Analysis(rules, self.store, SnapshotJson(), extract, build=build)
+
+    def run(self, tree: Tree) -> Revision:
+        def opened() -> SourceTree:
+            self.opened += 1
+            return tree
+
+        found = self.analysis.snapshot(tree.revision, opened)
+        assert found.extraction == extraction()
+        return found.revision
+
+
+def tree(commit: str, blobs: dict[str, str] | None = None, prefix: str = "python/") -> Tree:
+    """A tree with the files that the sample extraction looked at."""
+    same = {path: blob for path, blob in MANIFEST.items() if blob is not None}
+    return Tree(Revision("ref", "ref", commit), same if blobs is None else blobs, prefix)
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Harness:
+    """A fresh store."""
+    return Harness(load_rules(write_rules(tmp_path)))
+
+
+def test_a_known_commit_is_not_opened_again(harness: Harness) -> None:
+    for _ in range(2):
+        harness.run(tree("1" * 40))
+    assert (harness.extracted, harness.opened) == (1, 1)
+
+
+def test_another_commit_with_the_same_files_is_not_extracted(harness: Harness) -> None:
+    harness.run(tree("1" * 40))
+    assert harness.run(tree("2" * 40)).commit == "2" * 40
+    assert (harness.extracted, harness.opened) == (1, 2)
+
+
+def test_a_file_that_appears_or_changes_counts(harness: Harness) -> None:
+    harness.run(tree("1" * 40))
+    path = next(iter(MANIFEST))
+    harness.run(tree("2" * 40, {path: "f" * 40}))
+    harness.run(tree("3" * 40, {**tree("").blobs, "sglang/srt/absent.py": "f" * 40}))
+    assert harness.extracted == 3
+
+
+def test_the_work_tree_is_looked_at_every_time(harness: Harness) -> None:
+    harness.run(tree("WORKTREE"))
+    harness.run(tree("WORKTREE"))
+    assert (harness.extracted, harness.opened) == (1, 2)
+
+
+def test_other_places_rules_and_builds_do_not_share(harness: Harness, tmp_path: Path) -> None:
+    harness.run(tree("1" * 40))
+    harness.run(tree("2" * 40, prefix=""))
+    assert harness.extracted == 2
+    harness.analysis = harness.make(load_rules(write_rules(tmp_path, {"units.toml": "[units]\n"})))
+    harness.run(tree("1" * 40))
+    harness.analysis = harness.make(load_rules(write_rules(tmp_path)), build="2")
+    harness.run(tree("1" * 40))
+    assert harness.extracted == 4
+
+
+def test_a_damaged_entry_is_made_anew(harness: Harness) -> None:
+    harness.run(tree("1" * 40))
+    for key in harness.store.content:
+        if key[0] == "snapshot":
+            harness.store.content[key] = b"{"
+    harness.run(tree("1" * 40))
+    assert harness.extracted == 2
+
+
+def test_only_object_ids_are_immutable() -> None:
+    assert is_immutable(Revision("a", "a", "0f" * 20))
+    assert not is_immutable(Revision("a", "a", "sglang-0.5.9-py3-none-any.whl"))
+    assert not is_immutable(Revision("a", "a", "WORKTREE"))

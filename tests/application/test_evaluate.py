@@ -1,0 +1,109 @@
+"""Evaluation of cases on the made-up release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.adapters.rules import load_rules
+from analyzer.application.evaluate import evaluate_cases
+from analyzer.domain.evaluation import Case, CaseResult, Value
+from analyzer.domain.rules import RuleSet
+from tests.support.samples import extraction, write_rules
+
+START: dict[str, Value] = {
+    "available_gpu_memory": 21.71,
+    "pre_model_load_memory": 94.04,
+    "mem_fraction_static": 0.88,
+    "num_layers": 61,
+}
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> RuleSet:
+    """The sample rules."""
+    return load_rules(write_rules(Path(tmp_path_factory.mktemp("rules"))))
+
+
+def evaluate(rules: RuleSet, *cases: Case, quantities: tuple[str, ...] = ()) -> list[CaseResult]:
+    """The results of `cases`."""
+    found = extraction()
+    return evaluate_cases(found, rules, cases, quantities or tuple(found.quantities))
+
+
+def test_the_numbers_are_pythons(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case(START, "mla"))
+    rest = result.quantities["rest_memory"]
+    assert rest.unit == "GiB"
+    assert rest.value == pytest.approx(10.4252)
+    assert result.quantities["max_total_num_tokens"].value == 159294
+    assert type(result.quantities["max_total_num_tokens"].value) is int
+    assert result.error is None
+
+
+def test_a_set_quantity_replaces_its_formula(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case({"rest_memory": 1.0, "num_layers": 1}, "mla"))
+    assert result.quantities["rest_memory"].value == 1.0
+    assert result.quantities["max_total_num_tokens"].value == 2**30 // 1152
+    [result] = evaluate(rules, Case({"rest_memory": 1.0, "cell_size": 1024}))
+    assert result.quantities["max_total_num_tokens"].value == 2**20
+
+
+def test_what_is_missing_is_named_where_it_can_be_given(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case({"available_gpu_memory": 2.0}))
+    assert result.quantities["rest_memory"].missing == ("mem_fraction_static", "pre_model_load_memory")
+    assert result.quantities["max_total_num_tokens"].missing == (
+        "mem_fraction_static",
+        "num_layers",
+        "pre_model_load_memory",
+    )
+    assert result.error is None
+
+
+def test_an_error_of_sglang_keeps_what_came_before(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case({**START, "available_gpu_memory": 1.0}))
+    assert result.error == "RuntimeError"
+    assert result.quantities["rest_memory"].value is not None
+    assert result.quantities["max_total_num_tokens"].value is None
+    assert result.quantities["max_total_num_tokens"].missing == ()
+    [result] = evaluate(rules, Case({**START, "cell_size": 0}))
+    assert result.error == "ZeroDivisionError"
+
+
+def test_a_bad_case_fails_alone(rules: RuleSet) -> None:
+    bad = [
+        Case(problem="not an object"),
+        Case({"num_layer": 1}),
+        Case({"num_layers": "many"}),
+        Case({"use_mla_backend": 1}),
+        Case({}, "mlaa"),
+        Case({}, "mla+eagel"),
+    ]
+    results = evaluate(rules, Case(START), *bad, Case(START))
+    assert [result.problem is None for result in results] == [True, *[False] * len(bad), True]
+    assert results[2].problem == "unknown symbol 'num_layer'; did you mean num_layers?"
+    assert "did you mean" in str(results[5].problem)
+    assert "did you mean" in str(results[6].problem)
+
+
+def test_a_modifier_adds_to_its_scenario_but_not_to_scenario_free_quantities(rules: RuleSet) -> None:
+    quantities = ("default_mem_fraction_static",)
+    plain, modified = evaluate(rules, Case({"tp_size": 8}), Case({}, "mla+eagle"), quantities=quantities)
+    assert plain.quantities["default_mem_fraction_static"].value == 0.85
+    assert modified.quantities["default_mem_fraction_static"].value == 0.88
+
+
+def test_declared_inputs_that_are_not_read_are_listed(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case({**START, "page_size": 1, "tp_size": 2}), quantities=("rest_memory",))
+    assert result.ignored == ("num_layers", "page_size", "tp_size")
+
+
+def test_a_quantity_the_ref_does_not_have_is_missing(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case(START), quantities=("swa_max_total_num_tokens",))
+    assert result.quantities["swa_max_total_num_tokens"].value is None
+
+
+def test_null_is_a_value(rules: RuleSet) -> None:
+    [result] = evaluate(rules, Case({**START, "page_size": None}, "mla"))
+    assert result.error == "TypeError"

@@ -1,0 +1,141 @@
+"""The commands: results on stdout, notes on stderr, exit codes as documented."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+START = ("--set", "available_gpu_memory=21.71", "--set", "pre_model_load_memory=94.04")
+MODEL = ("--set", "mem_fraction_static=0.88", "--set", "num_layers=61")
+
+
+def test_eval_computes(analyzer: Run) -> None:
+    found = analyzer("eval", "v0.4.0", "--scenario", "mla", *START, *MODEL, "--format", "json")
+    assert (found.code, found.err) == (0, "")
+    [case] = json.loads(found.out)
+    assert case["quantities"]["max_total_num_tokens"] == {"value": 159294, "unit": "token"}
+    assert case["ref"] == "v0.4.0"
+    assert case["scenario"] == "mla"
+
+
+def test_eval_has_one_case_per_scenario(analyzer: Run) -> None:
+    found = analyzer("eval", "v0.4.0", "--scenario", "mla", "--scenario", "mha", *START, *MODEL, "--format", "json")
+    assert [case["scenario"] for case in json.loads(found.out)] == ["mla", "mha"]
+
+
+def test_eval_reads_a_file_of_cases(analyzer: Run, tmp_path: Path) -> None:
+    cases = [{"inputs": {"rest_memory": 1, "cell_size": 4}}, {"inputs": {"nothing": 1}}, 7, {"scenario": "mla"}]
+    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    found = analyzer("eval", "v0.4", "--inputs", "cases.json", "--quantity", "rest_memory", "--format", "json")
+    results = json.loads(found.out)
+    assert len(results) == 4
+    assert results[0]["quantities"] == {"rest_memory": {"value": 1, "unit": "GiB"}}
+    assert [("problem" in result) for result in results] == [False, True, True, False]
+    assert found.code == 2
+    assert "note: v0.4 resolved to snapshot v0.4.0" in found.err
+
+
+def test_eval_notes_what_is_not_read(analyzer: Run) -> None:
+    found = analyzer(
+        "eval", "v0.4.0", "--set", "tp_size=2", *START, *MODEL, "--quantity", "rest_memory", "--format", "json"
+    )
+    assert json.loads(found.out)[0]["ignored"] == ["tp_size", "num_layers"]
+    assert "do not read" in found.err
+    assert analyzer("eval", "v0.4.0", *START, "--set", "tp_size=2", "-q", "--format", "json").err == ""
+
+
+def test_diff_finds_the_change(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--format", "json")
+    report = json.loads(found.out)
+    assert found.code == 1
+    assert report["verdict"] == "semantic"
+    assert any("656" in (change["after"] or {}).get("text", "") for change in report["changes"])
+
+
+def test_diff_of_a_ref_with_itself_is_identical(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "0.4", "--format", "json")
+    report = json.loads(found.out)
+    assert (found.code, report["verdict"], report["changes"]) == (0, "identical", [])
+    assert analyzer("diff", "v0.4.0", "v0.4.0", "--fail-on", "identical").code == 1
+
+
+def test_a_restriction_holds_for_verdict_and_exit_code(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--scenario", "mha", "--format", "json")
+    assert (found.code, json.loads(found.out)["verdict"]) == (0, "identical")
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--quantity", "rest_memory", "--format", "json")
+    assert (found.code, list(json.loads(found.out)["verdicts"])) == (0, ["rest_memory"])
+    assert analyzer("diff", "v0.4.0", "v0.5.0", "--fail-on", "lost").code == 0
+
+
+def test_diff_text_answers_first(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0")
+    assert found.out.splitlines()[1].startswith("semantic: ")
+    assert "\x1b" not in found.out
+
+
+def test_show_and_trace(analyzer: Run) -> None:
+    shown = json.loads(analyzer("show", "v0.4.0", "--quantity", "cell_size", "--format", "json").out)
+    assert shown["quantities"]["cell_size"]["scenarios"]["mla"]["text"] == "num_layers * 576 * 2"
+    traced = analyzer("trace", "v0.4.0")
+    assert traced.code == 0
+    assert "model_runner.py:412" in traced.out
+
+
+def test_output_goes_to_a_file_whole(analyzer: Run, tmp_path: Path) -> None:
+    found = analyzer("trace", "v0.4.0", "--format", "json", "-o", "out.json")
+    assert (found.code, found.out) == (0, "")
+    assert json.loads((tmp_path / "out.json").read_text())["ref"] == "v0.4.0"
+    found = analyzer("trace", "v0.4.0", "-o", "no/such/folder/out.json")
+    assert found.code == 2
+    assert found.err.startswith("analyzer: error: cannot write")
+    assert list(tmp_path.glob(".out*")) == []
+
+
+def test_snapshot_writes_files_and_names_what_failed(analyzer: Run, tmp_path: Path) -> None:
+    found = analyzer("snapshot", "v0.4.0", "v9.9", "v0.5.0", "-o", "new")
+    assert found.out.split() == ["new/v0.4.0.json", "new/v0.5.0.json"]
+    assert found.code == 2
+    assert "v9.9" in found.err
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["v0.4.0.json", "v0.5.0.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "v0.4.9"], "no snapshot of 'v0.4.9'"),
+        (["show", "v0.4.0", "--scenario", "mlaa"], "did you mean"),
+        (["show", "v0.4.0", "--quantity", "cell"], "did you mean cell_size?"),
+        (["diff", "v0.4.0", "v0.5.0", "--quantity", "max_total_tokens"], "did you mean max_total_num_tokens?"),
+        (["diff", "v0.4.0", "v0.5.0", "--fail-on", "big"], "'big' is not one of identical, moved"),
+        (["eval", "v0.4.0", "--set", "num_layer=1"], "did you mean num_layers?"),
+        (["eval", "v0.4.0", "--set", "num_layers"], "has no NAME=VALUE"),
+        (["eval", "v0.4.0", "--set", "num_layers=many"], "num_layers must be a number, not 'many'"),
+        (["eval", "v0.4.0", "--set", 'num_layers={"a": 1}'], "cannot be a nested list"),
+        (["eval", "v0.4.0", "--inputs", "absent.json"], "cannot read the cases: No such file"),
+        (["eval", "v0.4.0", "--inputs", "bad.json"], "the cases are not JSON"),
+        (["eval", "v0.4.0", "--inputs", "object.json"], "the cases must be a JSON list"),
+        (["shwo", "v0.4.0"], "did you mean 'show'?"),
+        (["diff", "v0.4.0"], "Missing argument 'HEAD'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    analyzer: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    (tmp_path / "bad.json").write_text("[")
+    (tmp_path / "object.json").write_text("{}")
+    found = analyzer(*arguments, source=arguments[0] != "shwo")
+    assert (found.code, found.out) == (2, "")
+    assert message in found.err
+    assert "Traceback" not in found.err
+
+
+def test_wrong_rules_are_listed_line_by_line(analyzer: Run, tmp_path: Path) -> None:
+    (tmp_path / "rules/units.toml").write_text("[units\n")
+    (tmp_path / "rules/anchors.toml").write_text("[anchors]\na = 1\n")
+    found = analyzer("show", "v0.4.0")
+    assert found.code == 2
+    assert len(found.err.splitlines()) == 3

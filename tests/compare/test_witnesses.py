@@ -1,0 +1,79 @@
+"""Witnesses replay, comparisons mirror, and a proof survives every point tried on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzer.compare import Comparison, compare_extractions
+from analyzer.domain.report import Kind
+from analyzer.domain.semantics import RaisedError, evaluate
+from analyzer.domain.terms import Opaque, Symbol, Term
+from tests.support.strategies import points, terms
+from tests.support.terms import extraction, formula, rule_set
+
+_RULES = rule_set()
+_MIRROR: Final = {"added": "removed", "removed": "added", "changed": "changed"}
+
+
+def _compare(before: Term, after: Term) -> Comparison:
+    sides = []
+    for term in (before, after):
+        empty = formula("0")
+        sides.append(extraction({"cell_size": type(empty)(term, "byte/token", "byte/token")}))
+    return compare_extractions(*sides, _RULES, scenarios=("mha",), quantities=("cell_size",))
+
+
+def _value(term: Term, point: Mapping[str, Any], *, exact: bool = False) -> Any:
+    def lookup(leaf: Symbol | Opaque) -> Any:
+        value = point[leaf.name]
+        return Fraction(repr(value)) if exact and isinstance(value, float) else value
+
+    try:
+        return evaluate(term, lookup, exact=exact)
+    except RaisedError as error:
+        return error.exception
+
+
+@settings(max_examples=150, deadline=None)
+@given(terms(), terms())
+def test_a_witness_gives_what_it_says(before: Term, after: Term) -> None:
+    for change in _compare(before, after).changes:
+        witness = change.witness
+        if witness is None:
+            continue
+        assert _value(before, witness.inputs) == witness.before
+        assert _value(after, witness.inputs) == witness.after
+        assert witness.before != witness.after
+
+
+@settings(max_examples=150, deadline=None)
+@given(terms(), terms(), st.lists(points(), min_size=20, max_size=20))
+def test_what_is_proven_equal_is_equal_everywhere(before: Term, after: Term, places: list[dict[str, object]]) -> None:
+    if _compare(before, after).verdict > Kind.REFACTOR:
+        return
+    for point in places:
+        old, new = (_value(term, point, exact=True) for term in (before, after))
+        assert old == new or isinstance(old, str) or isinstance(new, str)
+
+
+@settings(max_examples=80, deadline=None)
+@given(terms())
+def test_a_formula_is_identical_to_itself(term: Term) -> None:
+    found = _compare(term, term)
+    assert (found.verdict, found.changes) == (Kind.IDENTICAL, ())
+
+
+@settings(max_examples=150, deadline=None)
+@given(terms(), terms())
+def test_swapping_the_sides_mirrors_the_report(before: Term, after: Term) -> None:
+    there, back = _compare(before, after), _compare(after, before)
+    assert there.verdicts == back.verdicts
+    actions = sorted(change.action for change in back.changes)
+    assert sorted(_MIRROR[change.action] for change in there.changes) == actions
+    for one, other in zip(there.changes, back.changes, strict=True):
+        assert (one.before, one.after) == (other.after, other.before)

@@ -1,0 +1,99 @@
+"""What the sizing code meets of the outside world in one case: memory readings, groups, torch, options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.differential.stubs import Settings, Strict, Stub
+
+_ELEMENT_SIZES = {"uint8": 1, "int8": 1, "float16": 2, "bfloat16": 2, "float32": 4, "int32": 4}
+
+# Accessors that hand out (a part of) the options; all parts are one bag here.
+_OPTION_GETTERS = (
+    "get_context",
+    "get_device",
+    "get_disagg",
+    "get_exec",
+    "get_global_server_args",
+    "get_lora",
+    "get_memory",
+    "get_mm",
+    "get_model",
+    "get_parallel",
+    "get_schedule",
+    "get_server_args",
+    "get_serving",
+    "get_spec",
+)
+_FIRST_POOLS = ("HybridReqToTokenPool", "ReqToTokenPool")
+
+
+class PoolsReachedError(Exception):
+    """Raised where the first pool would be allocated: the sizes are final by then."""
+
+    def __init__(self, arguments: tuple[Any, ...]) -> None:
+        super().__init__("first pool")
+        self.arguments = arguments
+
+
+@dataclass(frozen=True)
+class Dtype:
+    """An element type of which only the width matters."""
+
+    itemsize: int
+
+
+@dataclass
+class Surroundings:
+    """The case that the replaced names answer for; exchanged between cases, the code stays loaded."""
+
+    free_memory: float = 0.0
+    options: Settings | None = None
+    attn_tp_size: int = 1
+    world_size: int = 1
+    pp_size: int = 1
+
+    def replacements(self) -> Mapping[str, Any]:
+        """Names to their stand-ins, wherever a release imports them from."""
+        return {
+            "torch": _Torch(),
+            "get_available_gpu_memory": lambda *_args, **_kwargs: self.free_memory,
+            "get_attention_tp_size": lambda: self.attn_tp_size,
+            "get_tensor_model_parallel_world_size": lambda: self.attn_tp_size,
+            "get_world_group": lambda: Strict(world_size=self.world_size, cpu_group=None),
+            "configured_pp_size": lambda: self.pp_size,
+            "ceil_div": lambda number, divisor: -(-number // divisor),
+            "ceil_align": lambda number, unit: -(-number // unit) * unit,
+            **dict.fromkeys(_FIRST_POOLS, _stop_at_pool),
+            **dict.fromkeys(_OPTION_GETTERS, lambda: self.options),
+        }
+
+
+def _stop_at_pool(*args: Any, **_kwargs: Any) -> None:
+    raise PoolsReachedError(args)
+
+
+class _Tensor:
+    def __init__(self, value: Any, **_options: Any) -> None:
+        self._value = value
+
+    def item(self) -> Any:
+        return self._value
+
+
+class _Torch(Stub):
+    """`torch`, of which sizing uses element widths and a tensor of one number."""
+
+    def __init__(self) -> None:
+        super().__init__("torch")
+        self._utils = Strict(_element_size=_element_size)
+        self.tensor = _Tensor
+        self.distributed = Stub("torch.distributed")
+
+
+def _element_size(dtype: Any) -> int:
+    if isinstance(dtype, Dtype):
+        return dtype.itemsize
+    return _ELEMENT_SIZES[repr(dtype).removeprefix("<stub torch.").removesuffix(">")]

@@ -1,0 +1,87 @@
+"""What the analyzer says a release computes is what the release computes, number by number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final
+
+import pytest
+from analyzer.application.extract import extract
+
+from analyzer.adapters.rules import load_rules
+from analyzer.adapters.store import NullStore
+from analyzer.adapters.wheel import ArchiveTree
+from analyzer.application.evaluate import evaluate_cases
+from analyzer.domain.evaluation import Case, CaseResult
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.source import Revision
+from tests.differential.configurations import draw
+from tests.differential.execution import Outcome, release
+from tests.differential.releases_covered import covered
+from tests.support.releases import wheel
+
+pytestmark = pytest.mark.differential
+
+_CONFIGURATIONS: Final = 200
+_SEED: Final = 20
+_SHOWN: Final = 5
+
+# Errors are looked for in everything that is asked, so all of these are always asked.
+_EVERYWHERE: Final = ("max_total_num_tokens", "max_num_reqs", "rest_memory", "cell_size")
+_COMPARED: Final = {
+    "mha": _EVERYWHERE,
+    "mla": _EVERYWHERE,
+    "dsa": _EVERYWHERE,
+    "swa": (*_EVERYWHERE, "full_max_total_num_tokens", "swa_max_total_num_tokens"),
+    "mamba": (*_EVERYWHERE, "max_mamba_cache_size"),
+}
+_BYTE: Final = 1 / (1 << 30)
+
+
+@cache
+def _rules() -> RuleSet:
+    return load_rules()
+
+
+@cache
+def _extraction(version: str) -> Extraction:
+    revision = Revision(spec=version, resolved=version, commit=f"wheel {version}", version=version)
+    return extract(ArchiveTree(revision, wheel(version)), _rules(), store=NullStore())
+
+
+@pytest.mark.parametrize(("version", "scenario"), covered(*_COMPARED))
+def test_evaluation_is_what_the_release_computes(version: str, scenario: str) -> None:
+    configurations = draw(scenario, _CONFIGURATIONS, _SEED)
+    cases = [Case(inputs, scenario) for inputs in configurations]
+    results = evaluate_cases(_extraction(version), _rules(), cases, _COMPARED[scenario])
+    found = [
+        f"{difference} for {inputs}"
+        for inputs, result in zip(configurations, results, strict=True)
+        for difference in _differences(release(version).run(inputs, scenario), result, _COMPARED[scenario])
+    ]
+    assert not found, f"{len(found)} differences, first:\n" + "\n".join(found[:_SHOWN])
+
+
+def _differences(executed: Outcome, evaluated: CaseResult, compared: Sequence[str]) -> Iterator[str]:
+    if evaluated.problem is not None:
+        yield f"refused: {evaluated.problem}"
+        return
+    if executed.error != evaluated.error:
+        yield f"raises {evaluated.error}, the release {executed.error}"
+    for name in compared:
+        if name in executed.quantities:
+            expected, actual = executed.quantities[name], evaluated.quantities[name].value
+            if not _same(name, expected, actual):
+                yield f"{name} is {actual!r}, in the release {expected!r}"
+
+
+def _same(name: str, expected: Any, actual: Any) -> bool:
+    if actual is None:
+        return False
+    if name == "rest_memory":
+        # Some releases hand it on in whole bytes.
+        return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=_BYTE)
+    return bool(expected == actual)
