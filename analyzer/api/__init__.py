@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from analyzer.api.workspace import Options, Workspace
-from analyzer.application.selection import select_quantities, select_scenarios
+from analyzer.application.scope import Scope
+from analyzer.application.selection import check_scope, select_quantities, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
@@ -74,13 +75,17 @@ def diff(
         scenarios: the families to compare under, such as ``mla`` or ``mla+eagle``; all when empty.
         quantities: the quantities to compare; all when empty.
     """
-    from analyzer.application import diff as use_case
-
-    scope = use_case.Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
     with _workspace(options) as workspace:
-        use_case.check_scope(scope, workspace.rules)
+        check_scope(scope, workspace.rules)
         before, after = workspace.side(base), workspace.side(head)
-        return use_case.diff(before.load(), after.revision, after.load, workspace.rules, scope)
+
+        def compare() -> DiffReport:
+            from analyzer.application import diff as use_case
+
+            return use_case.diff(before.load(), after.revision, after.load, workspace.rules, scope)
+
+        return workspace.comparisons.report(before.revision, after.revision, scope, compare)
 
 
 def show(

@@ -16,12 +16,12 @@ from analyzer.domain.errors import RepositoryError, UsageError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
-from analyzer.ports import BlobStore, Progress, SourceTree, VersionSource
+from analyzer.ports import BlobStore, Progress, VersionSource
 
 if TYPE_CHECKING:
     from analyzer.adapters.snapshot_source import SnapshotSource
     from analyzer.application.analysis import Analysis
-    from analyzer.domain.extraction import Extraction
+    from analyzer.application.comparisons import Comparisons
 
 # Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
 # ruff: noqa: PLC0415
@@ -165,7 +165,15 @@ class Workspace:
         from analyzer.adapters import snapshots
         from analyzer.application.analysis import Analysis
 
-        return Analysis(self.rules, self._store, snapshots.SnapshotJson(), _extract, build=_build_id())
+        return Analysis(self.rules, self._store, snapshots.SnapshotJson(), build=_build_id())
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """The memory of comparisons."""
+        from analyzer.adapters.reports import ReportPack
+        from analyzer.application.comparisons import Comparisons
+
+        return Comparisons(self.rules, self._store, ReportPack(), build=_build_id())
 
     def _extracted(self, source: VersionSource, spec: str) -> Side:
         revision = source.resolve(spec)
@@ -200,12 +208,6 @@ def _local_source(spec: str) -> VersionSource | None:
     from analyzer.adapters.folder import FolderSource, is_sglang_folder
 
     return FolderSource(path) if is_sglang_folder(path) or path.is_absolute() else None
-
-
-def _extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
-    from analyzer.application.extract import extract
-
-    return extract(tree, rules, store=store)
 
 
 def _build_id() -> str:

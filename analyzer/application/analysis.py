@@ -41,13 +41,13 @@ class Analysis:
     """Extracts refs under one set of rules, and remembers what it extracted."""
 
     def __init__(
-        self, rules: RuleSet, store: BlobStore, codec: SnapshotCodec, extract: Extract, *, build: str
+        self, rules: RuleSet, store: BlobStore, codec: SnapshotCodec, extract: Extract | None = None, *, build: str
     ) -> None:
         """`build` identifies the program: what another one extracted is not trusted."""
         self._rules = rules
         self._store = store
         self._codec = codec
-        self._extract = extract
+        self._extract = extract or _extract
         self._prefix = _digest(build, str(SCHEMA_VERSION), rules.digest)
 
     def snapshot(self, revision: Revision, open_tree: Callable[[], SourceTree]) -> Snapshot:
@@ -113,6 +113,12 @@ class Analysis:
     def _tree_key(self, tree: SourceTree, manifest_key: str) -> str:
         # Locations are display paths, which the same files have differently in a wheel and in a clone.
         return f"{self._prefix}:{tree.display_path('sglang/')}:{manifest_key}"
+
+
+def _extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
+    from analyzer.application.extract import extract  # noqa: PLC0415 - a warm run never parses
+
+    return extract(tree, rules, store)
 
 
 def is_immutable(revision: Revision) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from analyzer.application.selection import require, select_scenarios
+from analyzer.application.scope import Scope
+from analyzer.application.selection import select_scenarios
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Extraction, Gap
 from analyzer.domain.report import Change, DiffReport, Kind
@@ -19,19 +19,10 @@ from analyzer.domain.source import Revision
 _SINK: Final = "max_total_num_tokens"
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What a comparison is restricted to; empty means everything."""
-
-    scenarios: tuple[str, ...] = ()
-    quantities: tuple[str, ...] = ()
-
-
 def diff(
     base: Snapshot, head: Revision, analyse_head: Callable[[], Snapshot], rules: RuleSet, scope: Scope
 ) -> DiffReport:
     """What changed from `base` to `head`; a head whose formula cannot be extracted is `lost`."""
-    check_scope(scope, rules)
     scenarios = select_scenarios(scope.scenarios, rules)
     try:
         found = analyse_head()
@@ -39,13 +30,6 @@ def diff(
         quantities = _chosen(scope, base.extraction)
         return _report_lost(base, head, error, scenarios, quantities, _lost_rule(rules))
     return _compare(base, found, rules, scenarios, scope)
-
-
-def check_scope(scope: Scope, rules: RuleSet) -> None:
-    """Refuse names that no rule declares, before anything is extracted. Raises UsageError."""
-    select_scenarios(scope.scenarios, rules)
-    for name in scope.quantities:
-        require(name, rules.quantities, "quantity")
 
 
 def _chosen(scope: Scope, *extractions: Extraction) -> tuple[str, ...]:

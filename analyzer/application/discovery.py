@@ -77,6 +77,12 @@ class Exploration:
             if found == sizing and not run.machine.skipped_writes & (grown - relevant):
                 break
             relevant, sizing = grown, found
+        if not sizing:
+            raise AnchorNotFoundError(
+                f"the value of {root.sink} does not depend on a measurement",
+                where=f"from {root.definition.qualname} in {root.definition.path}",
+                hint="check measure_functions and sink_attributes in rules/anchors.toml",
+            )
         return run, sizing
 
     def _universe(self, root: Root) -> frozenset[Node]:
@@ -90,16 +96,15 @@ class Exploration:
 
 
 def _sizing_definition(run: Run, sink: str) -> str:
-    """The innermost definition that both measures after loading and sets the count: raises in it count."""
+    """The innermost definition that both measures after loading and sets the count: raises in it count.
+
+    "" while the count does not depend on a measurement yet.
+    """
     used = symbols_of(run.sink_value(sink))
     measurements = [m for m in run.machine.world.measurements if m.term.name in used]
-    writes = [calls for receiver, name, calls, _ in run.machine.world.sink_writes if receiver is run.runner]
+    writes = [calls for receiver, _, calls, _ in run.machine.world.sink_writes if receiver is run.runner]
     if not measurements or not writes:
-        raise AnchorNotFoundError(
-            f"the value of {sink} does not depend on a measurement",
-            where=", ".join(calls[-1] for calls in writes) or "nothing sets it on the path from the root",
-            hint="check measure_functions and sink_attributes in rules/anchors.toml",
-        )
+        return ""
     last = max(measurements, key=lambda m: m.time).calls
     common = [a for a, b in zip(last, writes[-1], strict=False) if a == b]
     return common[-1] if common else last[0]

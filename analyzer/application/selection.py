@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from analyzer.domain.errors import UsageError
+from analyzer.application.scope import Scope
 from analyzer.domain.characters import printable
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import scenario_values
@@ -36,6 +37,13 @@ def select_quantities(names: Iterable[str], available: Sequence[str], extra: Col
     for name in chosen:
         require(name, [*available, *extra], "quantity")
     return chosen or tuple(available)
+
+
+def check_scope(scope: Scope, rules: RuleSet) -> None:
+    """Refuse names that no rule declares, before anything is extracted. Raises UsageError."""
+    select_scenarios(scope.scenarios, rules)
+    for name in scope.quantities:
+        require(name, rules.quantities, "quantity")
 
 
 def require(name: str, known: Collection[str], what: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Final
 
 from analyzer.compare.forms import Branch, Failure, Form, Guard, Polynomial, Pool
 
 # Pushing operations into choices can grow without end; past these many steps a choice stays one value.
-_STEPS_PER_OPERATION: Final = 600
-_STEPS_PER_FORMULA: Final = 12_000
+_STEPS_PER_OPERATION: Final = 300
+_STEPS_PER_FORMULA: Final = 3_000
 _FEWEST_STEPS: Final = 40
 
 Facts = tuple[tuple[Guard, bool], ...]
@@ -76,7 +75,7 @@ class Diagrams:
             return function(*flat)
 
     def _stuck(self, kind: str, args: tuple[Form, ...]) -> Polynomial:
-        return self.pool.polynomial({((self.pool.factor(kind, "", args), 1),): Fraction(1)})
+        return self.pool.polynomial({((self.pool.factor(kind, "", args), 1),): 1})
 
     def _bounded(self, operation: Callable[[], Form]) -> Form:
         if self._depth == 0:

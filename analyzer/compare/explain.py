@@ -47,6 +47,8 @@ class _Explainer:
         """The difference of two terms that stand in a place of kind `area`."""
         key = (before, after, area)
         if key not in self._memo:
+            # The answer if taking the pair apart leads back to it.
+            self._memo[key] = Part(area, "changed", before, after)
             self._memo[key] = self._part(before, after, area)
         return self._memo[key]
 

@@ -7,11 +7,15 @@ which makes it the order that sums, products and guards are sorted in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
 from typing import TypeVar, Union
+
+
+# Whole numbers stay ints: they hash and add an order of magnitude faster than fractions.
+Number = Union[int, Fraction]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,8 +29,8 @@ class Factor:
     name: str
     args: tuple[Form, ...]
     integer: bool
-    low: Fraction | None
-    high: Fraction | None
+    low: Number | None
+    high: Number | None
     key: bytes
 
     @property
@@ -43,7 +47,7 @@ Monomial = tuple[tuple[Factor, int], ...]
 class Polynomial:
     """A sum of rational multiples of monomials, sorted by their keys."""
 
-    terms: tuple[tuple[Monomial, Fraction], ...]
+    terms: tuple[tuple[Monomial, Number], ...]
     key: bytes
 
 
@@ -103,6 +107,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._nodes: dict[tuple[object, ...], Node] = {}
+        self._sums: dict[tuple[tuple[Monomial, Number], ...], Polynomial] = {}
         self._heights: dict[Node, int] = {}
         self.true = self.literal("bool", True)  # noqa: FBT003 - the literal itself
         self.false = self.literal("bool", False)  # noqa: FBT003 - the literal itself
@@ -120,8 +125,8 @@ class Pool:
         args: Iterable[Form] = (),
         *,
         integer: bool = False,
-        low: Fraction | None = None,
-        high: Fraction | None = None,
+        low: Number | None = None,
+        high: Number | None = None,
     ) -> Factor:
         """The factor of that kind, name and arguments."""
         parts = tuple(args)
@@ -129,12 +134,17 @@ class Pool:
             ("factor", kind, name, *parts), lambda key: Factor(kind, name, parts, integer, low, high, key)
         )
 
-    def polynomial(self, terms: dict[Monomial, Fraction]) -> Polynomial:
+    def polynomial(self, terms: Mapping[Monomial, Number]) -> Polynomial:
         """The sum of `terms`, without its zeros."""
-        kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
-        kept.sort(key=lambda item: monomial_key(item[0]))
+        kept = [(monomial, _simple(coefficient)) for monomial, coefficient in terms.items() if coefficient]
+        if len(kept) > 1:
+            kept.sort(key=_monomial_order)
         flat = tuple(kept)
-        return self._intern(("polynomial", flat), lambda key: Polynomial(flat, key))
+        node = self._sums.get(flat)
+        if node is None:
+            node = Polynomial(flat, _digest_sum(flat))
+            self._sums[flat] = node
+        return node
 
     def guard(self, kind: str, name: str, args: tuple[Form, ...]) -> Guard:
         """The question `kind` about `args`."""
@@ -182,9 +192,23 @@ def _parts(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def monomial_key(monomial: Monomial) -> tuple[tuple[bytes, int], ...]:
-    """The order of monomials; the empty one, the constant, comes first."""
-    return tuple((factor.key, exponent) for factor, exponent in monomial)
+def _simple(number: Number) -> Number:
+    return number.numerator if number.denominator == 1 else number
+
+
+def _monomial_order(item: tuple[Monomial, Number]) -> list[tuple[bytes, int]]:
+    """The empty monomial, the constant, comes first."""
+    return [(factor.key, exponent) for factor, exponent in item[0]]
+
+
+def _digest_sum(terms: tuple[tuple[Monomial, Number], ...]) -> bytes:
+    digest = blake2b(b"sum", digest_size=12)
+    for monomial, coefficient in terms:
+        for factor, exponent in monomial:
+            digest.update(factor.key)
+            digest.update(b"%d " % exponent)
+        digest.update(f"{coefficient.numerator}/{coefficient.denominator};".encode())
+    return digest.digest()
 
 
 def _digest(content: tuple[object, ...]) -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import gcd
+from math import floor, gcd
 from typing import Final
 
 from analyzer.compare.diagrams import Diagrams, Facts
-from analyzer.compare.forms import Factor, Form, Guard, Literal, Monomial, Polynomial
+from analyzer.compare.forms import Factor, Form, Guard, Literal, Monomial, Number, Polynomial
 from analyzer.compare.polynomials import Polynomials, integral, number_of
 
 _MULTIPLIERS_TRIED: Final = 3
@@ -73,8 +73,8 @@ class Comparisons:
         shared = gcd(*(coefficient.numerator for monomial, coefficient in part.terms if monomial))
         if shared < 2:  # noqa: PLR2004 - nothing to divide by
             return part
-        terms = {monomial: coefficient / shared for monomial, coefficient in part.terms}
-        terms[()] = Fraction(terms.get((), Fraction(0)).__floor__())
+        terms: dict[Monomial, Number] = {monomial: coefficient // shared if monomial else Fraction(coefficient, shared) for monomial, coefficient in part.terms}
+        terms[()] = floor(terms.get((), 0))
         return self._pool.polynomial(terms)
 
     def _without_minimum(self, part: Polynomial, *, strict: bool) -> Form | None:
@@ -150,7 +150,7 @@ class Comparisons:
         for fact, fact_strict in facts:
             shared = [(m, c) for m, c in fact.terms if m and m in wanted][:_MULTIPLIERS_TRIED]
             for monomial, coefficient in shared:
-                multiplier = wanted[monomial] / coefficient
+                multiplier = Fraction(wanted[monomial]) / coefficient
                 if multiplier <= 0:
                     continue
                 low = self._numbers.bounds(self._numbers.subtract(part, self._numbers.scale(fact, multiplier)))[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
+from analyzer.compare.congruence import Congruence
 from analyzer.compare.normalize import Normaliser
 from analyzer.compare.points import SpaceBuilder
 from analyzer.compare.sampling import Difference, Sampler, witness_of
@@ -20,6 +21,8 @@ _ROUNDING_UNITS: Final = 1.0
 _ROUNDING_SHARE: Final = 0.01
 # Tokens are handed out in pages, so rounding to pages moves a count by up to a page.
 _ROUNDING_TOKENS: Final = 256.0
+# The normal form of a larger pair costs more than it finds; its parts have been tried by then.
+_LARGEST_WHOLE: Final = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,20 @@ class Judge:
         self._symbols = symbols
         self._exact = Normaliser(symbols)
         self._erased = Normaliser(symbols, erase_rounding=True)
+        self._parts = Congruence(self._exact.equal)
+        self._rounded_parts = Congruence(self._erased.equal)
         self._judged: dict[tuple[Term, Term, str], Judgement] = {}
 
     def equal(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal."""
-        return self._exact.equal(before, after)
+        return before is after or self._parts.equal(before, after) or self._whole(self._exact, before, after)
+
+    def _equal_but_for_rounding(self, before: Term, after: Term) -> bool:
+        return self._rounded_parts.equal(before, after) or self._whole(self._erased, before, after)
+
+    def _whole(self, normaliser: Normaliser, before: Term, after: Term) -> bool:
+        small = self._parts.size(before) + self._parts.size(after) <= _LARGEST_WHOLE
+        return small and normaliser.equal(before, after)
 
     def judge(self, before: Term, after: Term, unit: str, preferred: Mapping[str, Value]) -> Judgement:
         """The first rung that holds; `preferred` values are where the search for a witness starts."""
@@ -58,7 +70,7 @@ class Judge:
             return Judgement(Kind.IDENTICAL, before, after)
         if self.equal(before, after):
             return Judgement(Kind.REFACTOR, before, after)
-        rounding = self._erased.equal(before, after)
+        rounding = self._equal_but_for_rounding(before, after)
         sampler, names = self._sampler(before, after, preferred)
         found = sampler.search(exhaustive=rounding)
         if rounding:

@@ -7,14 +7,14 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Final
 
-from analyzer.compare.forms import Factor, Form, Monomial, Polynomial, Pool
+from analyzer.compare.forms import Factor, Form, Monomial, Number, Polynomial, Pool
 
-Interval = tuple[Fraction | None, Fraction | None]
+Interval = tuple[Number | None, Number | None]
 
 # A product with more terms than this stays a product of two opaque sums.
-_MAX_TERMS: Final = 160
+_MAX_TERMS: Final = 64
 _MAX_EXPONENT: Final = 8
-_ONE: Final = Fraction(1)
+_ONE: Final = 1
 
 
 class Polynomials:
@@ -27,9 +27,9 @@ class Polynomials:
         self.zero = self.constant(0)
         self.one = self.constant(1)
 
-    def constant(self, value: Fraction | int) -> Polynomial:
+    def constant(self, value: Number) -> Polynomial:
         """The number `value`."""
-        return self.pool.polynomial({(): Fraction(value)})
+        return self.pool.polynomial({(): value})
 
     def lone(self, factor: Factor) -> Polynomial:
         """The polynomial that is `factor`."""
@@ -37,14 +37,16 @@ class Polynomials:
 
     def add(self, *parts: Polynomial) -> Polynomial:
         """The sum."""
-        total: dict[Monomial, Fraction] = {}
+        total: dict[Monomial, Number] = {}
         for part in parts:
             for monomial, coefficient in part.terms:
-                total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+                total[monomial] = total.get(monomial, 0) + coefficient
         return self.pool.polynomial(total)
 
-    def scale(self, part: Polynomial, by: Fraction | int) -> Polynomial:
+    def scale(self, part: Polynomial, by: Number) -> Polynomial:
         """`part` times a number."""
+        if by == 1:
+            return part
         return self.pool.polynomial({monomial: coefficient * by for monomial, coefficient in part.terms})
 
     def subtract(self, left: Polynomial, right: Polynomial) -> Polynomial:
@@ -64,11 +66,11 @@ class Polynomials:
     def _distribute(self, left: Polynomial, right: Polynomial) -> Polynomial:
         if len(left.terms) * len(right.terms) > _MAX_TERMS:
             return self.lone(self.pool.factor("product", "", (left, right), integer=integral(left) and integral(right)))
-        total: dict[Monomial, Fraction] = {}
+        total: dict[Monomial, Number] = {}
         for first, one in left.terms:
             for second, two in right.terms:
                 product = _merge(first, second)
-                total[product] = total.get(product, Fraction(0)) + one * two
+                total[product] = total.get(product, 0) + one * two
         return self.pool.polynomial(total)
 
     def _cancelled(self, left: Polynomial, right: Polynomial) -> Polynomial | None:
@@ -93,7 +95,7 @@ class Polynomials:
         if len(part.terms) > 1:
             return self._invert_sum(part)
         ((monomial, coefficient),) = part.terms
-        result = self.constant(1 / coefficient)
+        result = self.constant(Fraction(1) / coefficient)
         for factor, exponent in monomial:
             if factor.nonzero:
                 inverse = self.pool.polynomial({((factor, -exponent),): _ONE})
@@ -122,8 +124,8 @@ class Polynomials:
         """The interval that `part` is known to lie in."""
         known = self._bounds.get(part)
         if known is None:
-            low: Fraction | None = Fraction(0)
-            high: Fraction | None = Fraction(0)
+            low: Number | None = 0
+            high: Number | None = 0
             for monomial, coefficient in part.terms:
                 first, last = _scale_interval(_monomial_bounds(monomial), coefficient)
                 low = None if low is None or first is None else low + first
@@ -169,12 +171,12 @@ class Polynomials:
         return result
 
 
-def number_of(form: Form) -> Fraction | None:
+def number_of(form: Form) -> Number | None:
     """The number that `form` is, if it is one."""
     if not isinstance(form, Polynomial):
         return None
     if not form.terms:
-        return Fraction(0)
+        return 0
     if len(form.terms) == 1 and not form.terms[0][0]:
         return form.terms[0][1]
     return None
@@ -194,17 +196,17 @@ def integral(part: Form) -> bool:
     return isinstance(part, Polynomial) and all(_whole(monomial, c) for monomial, c in part.terms)
 
 
-def _whole(monomial: Monomial, coefficient: Fraction) -> bool:
+def _whole(monomial: Monomial, coefficient: Number) -> bool:
     return coefficient.denominator == 1 and all(factor.integer and exponent > 0 for factor, exponent in monomial)
 
 
 def split_integral(pool: Pool, part: Polynomial) -> tuple[Polynomial, Polynomial]:
     """The terms of `part` that are whole numbers, and what remains (a constant in [0, 1) included)."""
-    whole: dict[Monomial, Fraction] = {}
-    rest: dict[Monomial, Fraction] = {}
+    whole: dict[Monomial, Number] = {}
+    rest: dict[Monomial, Number] = {}
     for monomial, coefficient in part.terms:
         if not monomial:
-            floor = Fraction(coefficient.numerator // coefficient.denominator)
+            floor = coefficient.numerator // coefficient.denominator
             whole[monomial], rest[monomial] = floor, coefficient - floor
         else:
             (whole if _whole(monomial, coefficient) else rest)[monomial] = coefficient
@@ -217,7 +219,7 @@ def proportion(left: Form, right: Form) -> Fraction | None:
         return None
     if not left.terms:
         return None
-    ratio = left.terms[0][1] / right.terms[0][1]
+    ratio = Fraction(left.terms[0][1]) / right.terms[0][1]
     same = all(a[0] == b[0] and a[1] == b[1] * ratio for a, b in zip(left.terms, right.terms, strict=True))
     return ratio if same else None
 
@@ -233,7 +235,7 @@ def _merge(left: Monomial, right: Monomial) -> Monomial:
     return tuple(sorted(((f, e) for f, e in powers.items() if e), key=lambda item: item[0].key))
 
 
-def _scale_interval(interval: Interval, by: Fraction) -> Interval:
+def _scale_interval(interval: Interval, by: Number) -> Interval:
     low, high = (None if end is None else end * by for end in interval)
     return (low, high) if by > 0 else (high, low)
 
@@ -250,11 +252,11 @@ def _power(factor: Factor, exponent: int) -> Interval:
     if exponent < 0:
         if low is None or low <= 0:
             return (None, None)
-        return (Fraction(0) if high is None else 1 / high**-exponent, 1 / low**-exponent)
+        return (0 if high is None else Fraction(1) / high**-exponent, Fraction(1) / low**-exponent)
     if low is not None and low >= 0:
         return (low**exponent, None if high is None else high**exponent)
     if exponent % 2 == 0:
-        return (Fraction(0), None)
+        return (0, None)
     return (low, high) if exponent == 1 else (None, None)
 
 
@@ -270,7 +272,7 @@ def _product(left: Interval, right: Interval) -> Interval:
     return (None, None)
 
 
-def _corners(left: Interval, right: Interval) -> list[Fraction]:
+def _corners(left: Interval, right: Interval) -> list[Number]:
     return [a * b for a in left for b in right if a is not None and b is not None]
 
 
@@ -280,7 +282,7 @@ def _nonnegative(interval: Interval) -> bool:
 
 def any_term(parts: Iterable[Polynomial]) -> frozenset[Monomial]:
     """The monomials that occur in every one of `parts` with one and the same coefficient."""
-    common: set[tuple[Monomial, Fraction]] | None = None
+    common: set[tuple[Monomial, Number]] | None = None
     for part in parts:
         items = set(part.terms)
         common = items if common is None else common & items

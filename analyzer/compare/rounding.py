@@ -8,7 +8,7 @@ from math import floor, gcd, lcm
 from typing import Final
 
 from analyzer.compare.diagrams import Diagrams
-from analyzer.compare.forms import Factor, Form, Monomial, Polynomial
+from analyzer.compare.forms import Factor, Form, Monomial, Number, Polynomial
 from analyzer.compare.guards import Comparisons, split_minimum
 from analyzer.compare.polynomials import Polynomials, any_term, integral, number_of, split_integral
 
@@ -58,12 +58,12 @@ class Roundings:
                 inverse = numbers.invert(denominator)
                 if not isinstance(inner, Polynomial) or inverse is None:
                     return None
-                rest = numbers.add(numerator, numbers.pool.polynomial({monomial: Fraction(-1)}))
+                rest = numbers.add(numerator, numbers.pool.polynomial({monomial: -1}))
                 return numbers.multiply(numbers.add(inner, rest), inverse)
         return None
 
     def _floor_factor(self, part: Polynomial) -> Polynomial:
-        low, high = (None if end is None else Fraction(floor(end)) for end in self._numbers.bounds(part))
+        low, high = (None if end is None else floor(end) for end in self._numbers.bounds(part))
         if low is not None and low == high:
             return self._numbers.constant(low)
         pool = self._numbers.pool
@@ -91,7 +91,7 @@ class Roundings:
     def _marked(self, kind: str, part: Polynomial, *, integer: bool) -> Polynomial:
         if self._erase or (integer and integral(part)):
             return part
-        low = Fraction(0) if self._numbers.at_least(part) else None
+        low = 0 if self._numbers.at_least(part) else None
         return self._numbers.lone(self._numbers.pool.factor(kind, "", (part,), integer=integer, low=low))
 
     def absolute(self, part: Polynomial) -> Polynomial:
@@ -150,7 +150,7 @@ class Roundings:
     def _shared_factor(self, options: list[Polynomial]) -> Polynomial:
         """A positive multiple that every option has: a number, and inputs known to be positive."""
         nonzero = [option for option in options if option.terms]
-        size = Fraction(0)
+        size: Number = Fraction(0)
         powers: dict[Factor, int] | None = None
         for option in nonzero:
             size = _fraction_gcd(size, abs(self._numbers.content(option)))
@@ -183,5 +183,5 @@ def _least_powers(powers: dict[Factor, int] | None, monomial: Monomial) -> dict[
     return {f: e for f, e in least.items() if e}
 
 
-def _fraction_gcd(left: Fraction, right: Fraction) -> Fraction:
+def _fraction_gcd(left: Number, right: Number) -> Fraction:
     return Fraction(gcd(left.numerator, right.numerator), lcm(left.denominator, right.denominator))

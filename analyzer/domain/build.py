@@ -39,8 +39,8 @@ def is_boolean(term: Term) -> bool:
             return isinstance(value, bool)
         case Apply(op, _):
             return op in BOOLEAN_RESULT
-        case Conditional(_, then, otherwise):
-            return is_boolean(then) and is_boolean(otherwise)
+        case Conditional():
+            return truth(term) is term
         case _:
             return False
 
@@ -90,18 +90,30 @@ def truth(term: Term) -> Term:
             return TRUE
         case Raise():
             return term
-        case Conditional(guard, then, otherwise) if _decided_truth(then) or _decided_truth(otherwise):
-            return conditional(guard, truth(then), truth(otherwise))
+        case Conditional():
+            if term.as_guard is None:
+                term.as_guard = _conditional_truth(term)
+            return term.as_guard
         case Apply("tuple", args):
             return constant(bool(args))
-        case _ if is_boolean(term):
+        case Apply(op, _) if op in BOOLEAN_RESULT:
             return term
         case _:
             return raw_apply("bool", (term,))
 
 
-def _decided_truth(term: Term) -> bool:
-    return isinstance(term, Constant | Atom | Handle | Raise) or is_boolean(term)
+def _conditional_truth(term: Conditional) -> Term:
+    """`bool()` of a conditional goes into its branches when one of them then needs no `bool()`."""
+    then, otherwise = truth(term.then), truth(term.otherwise)
+    if then is term.then and otherwise is term.otherwise:
+        return term
+    if _undecided(then) and _undecided(otherwise):
+        return raw_apply("bool", (term,))
+    return conditional(term.guard, then, otherwise)
+
+
+def _undecided(guard: Term) -> bool:
+    return isinstance(guard, Apply) and guard.op == "bool"
 
 
 def negate(term: Term) -> Term:
@@ -343,21 +355,28 @@ def rebuild(term: Term, arguments: tuple[Term, ...]) -> Term:
             return term
 
 
-def rewrite(root: Term, replace: Callable[[Term], Term | None]) -> Term:
-    """Rebuild `root` bottom-up; a term that `replace` returns stands for the original node as it is."""
-    result: dict[int, Term] = {}
+def rewrite(
+    root: Term, replace: Callable[[Term], Term | None], memo: dict[Term, Term] | None = None
+) -> Term:
+    """Rebuild `root` bottom-up; a term that `replace` returns stands for the original node as it is.
+
+    `memo` may be shared between calls with the same `replace`.
+    """
+    result: dict[Term, Term] = {} if memo is None else memo
     stack: list[tuple[Term, bool]] = [(root, False)]
     while stack:
         term, expanded = stack.pop()
-        if id(term) in result:
+        if term in result:
             continue
         if not expanded:
             replacement = replace(term)
             if replacement is not None:
-                result[id(term)] = replacement
+                result[term] = replacement
                 continue
             stack.append((term, True))
-            stack.extend((child, False) for child in children(term))
+            stack.extend((child, False) for child in children(term) if child not in result)
             continue
-        result[id(term)] = rebuild(term, tuple(result[id(child)] for child in children(term)))
-    return result[id(root)]
+        before = children(term)
+        after = tuple(result[child] for child in before)
+        result[term] = term if after == before else rebuild(term, after)
+    return result[root]

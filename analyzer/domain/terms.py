@@ -68,11 +68,13 @@ class Apply(_Node):
 class Conditional(_Node):
     """`then` where `guard` is true, else `otherwise`."""
 
-    __slots__ = ("guard", "otherwise", "then")
+    # `as_guard` caches `bool()` of the whole, which would otherwise be rebuilt at every use.
+    __slots__ = ("as_guard", "guard", "otherwise", "then")
     __match_args__ = ("guard", "then", "otherwise")
     guard: Term
     then: Term
     otherwise: Term
+    as_guard: Term | None
 
     def __repr__(self) -> str:
         return f"({self.then!r} if {self.guard!r} else {self.otherwise!r})"
@@ -222,6 +224,7 @@ def raw_conditional(guard: Term, then: Term, otherwise: Term) -> Conditional:
         node.guard = guard
         node.then = then
         node.otherwise = otherwise
+        node.as_guard = None
         _POOL[key] = node
     assert isinstance(node, Conditional)
     return node

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import networkx as nx
 
 from analyzer.domain.modules import Definition, Effects
+from analyzer.domain.resolution import Resolution
 from analyzer.domain.rules import Anchors
 from analyzer.ports.program import Program
 
@@ -104,9 +105,7 @@ class CallGraph:
         return []
 
     def _plain(self, definition: Definition, name: str) -> list[Node]:
-        found = self._program.resolve(definition.module, name)
-        if found is None:
-            found = self._local_import(definition, name)
+        found = self._lookup(definition, name)
         if found is None:
             return []
         if found.kind == "function":
@@ -115,18 +114,39 @@ class CallGraph:
             return [n for method in ("__init__", "__post_init__") for n in self._method(found.key, method)]
         return []
 
-    def _local_import(self, definition: Definition, name: str):  # type: ignore[no-untyped-def]
-        for binding in self.effects(definition).imports:
-            if binding.name == name:
-                return self._program.resolve_import(definition.module, binding.module, binding.member)
-        return None
+    def _lookup(self, definition: Definition, name: str) -> Resolution | None:
+        """What `name` means inside `definition`, unless it comes from a package that is not searched."""
+        facts = self._program.module(definition.module)
+        binding = next((b for b in self.effects(definition).imports if b.name == name), None)
+        if binding is not None:
+            if self._is_foreign(binding.module, binding.member):
+                return None
+            return self._program.resolve_import(definition.module, binding.module, binding.member)
+        if facts is not None and name in facts.imports:
+            binding = facts.imports[name]
+            if self._is_foreign(binding.module, binding.member):
+                return None
+        return self._program.resolve(definition.module, name)
+
+    def _foreign_annotation(self, definition: Definition, annotation: str) -> bool:
+        facts = self._program.module(definition.module)
+        name = annotation.strip("\"'").split("[")[-1].strip("]\"'").split(".")[0]
+        binding = None if facts is None else facts.imports.get(name)
+        return binding is not None and self._is_foreign(binding.module, binding.member)
+
+    def _is_foreign(self, module: str, member: str | None) -> bool:
+        return not self._program.is_internal(module.lstrip(".") or module) and not module.startswith(".") or (
+            f"{module}.{member}".startswith(self._foreign) or module.startswith(self._foreign)
+        )
 
     def _qualified(self, definition: Definition, head: str, name: str) -> list[Node]:
         annotation = dict(definition.parameters).get(head)
         if annotation is not None:
+            if self._foreign_annotation(definition, annotation):
+                return []
             cls = self._program.annotated_class(definition.module, annotation)
             return [] if cls is None else self._method(cls.key, name)
-        found = self._program.resolve(definition.module, head) or self._local_import(definition, head)
+        found = self._lookup(definition, head)
         if found is not None and found.kind == "class":
             return self._method(found.key, name)
         if found is not None and found.kind == "module":

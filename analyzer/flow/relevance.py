@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Set
 
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import Anchors
@@ -35,39 +35,51 @@ class ModRef:
         return definition.key in self._effectful
 
     def _fixpoint(self, universe: tuple[Node, ...]) -> tuple[frozenset[str], frozenset[str]]:
+        """Keys and simple names of what matters.
+
+        An effect is strong when it reaches beyond the receiver; what a method only sets on its own
+        object is weak, and does not matter when that object is still being constructed.
+        """
         definitions = {node[1]: self._graph.definition(node) for node in universe}
-        effectful = {key for key, definition in definitions.items() if self._writes(definition)}
-        names = set(self._runners)
+        strong: set[str] = set()
+        weak: set[str] = set()
         changed = True
         while changed:
-            names |= {self._name(definitions[key]) for key in effectful}
-            found = {
-                key
-                for key, definition in definitions.items()
-                if key not in effectful and self._calls(definition) & names
-            }
-            effectful |= found
-            changed = bool(found)
-        return frozenset(effectful), frozenset(names - _COMMON_NAMES)
+            strong_names = self._runners | {self._name(definitions[key]) for key in strong}
+            weak_names = {self._name(definitions[key]) for key in weak}
+            changed = False
+            for key, definition in definitions.items():
+                if key not in strong and self._is_strong(definition, strong_names, weak_names):
+                    strong.add(key)
+                    changed = True
+                elif key not in weak and self._is_weak(definition, weak_names):
+                    weak.add(key)
+                    changed = True
+        names = self._runners | {self._name(definitions[key]) for key in strong | weak}
+        return frozenset(strong | weak), frozenset(names - _COMMON_NAMES)
 
-    def _writes(self, definition: Definition) -> bool:
+    def _is_strong(self, definition: Definition, strong: Set[str], weak: Set[str]) -> bool:
         effects = self._graph.effects(definition)
         if effects.writes & self.relevant:
             return True
-        return definition.name not in _CONSTRUCTORS and bool(effects.own_writes & self.relevant)
-
-    def _calls(self, definition: Definition) -> frozenset[str]:
-        names = {call.rsplit(".", 1)[-1] for call in self._graph.effects(definition).calls}
-        if definition.name in _CONSTRUCTORS:
-            # What a constructor's own methods set on the new object concerns nobody yet.
-            own = {call.removeprefix("self.") for call in self._graph.effects(definition).calls if call.startswith("self.")}
-            names = {name for name in names if name not in own or self._is_runner(definition)}
-        return frozenset(names - _COMMON_NAMES)
-
-    def _is_runner(self, definition: Definition) -> bool:
-        return definition.qualname.partition(".")[0] in self._runners or bool(
-            {call.rsplit(".", 1)[-1] for call in self._graph.effects(definition).calls} & self._runners
+        return any(
+            name in strong or (name in weak and not own) for name, own in self._called(definition)
         )
+
+    def _is_weak(self, definition: Definition, weak: Set[str]) -> bool:
+        if definition.name in _CONSTRUCTORS:
+            return False
+        effects = self._graph.effects(definition)
+        return bool(effects.own_writes & self.relevant) or any(
+            own and name in weak for name, own in self._called(definition)
+        )
+
+    def _called(self, definition: Definition) -> Iterator[tuple[str, bool]]:
+        """Simple names of callees, and whether the receiver is ``self`` itself."""
+        for call in self._graph.effects(definition).calls:
+            owner, _, name = call.rpartition(".")
+            if name not in _COMMON_NAMES:
+                yield name, owner in ("self", "?")
 
     def _name(self, definition: Definition) -> str:
         """What a call of `definition` looks like: a constructor is called by its class."""

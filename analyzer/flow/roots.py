@@ -150,7 +150,8 @@ class RootSearch:
 
     def _climb(self, runner: ClassFacts, writers: list[Definition], builders: list[Definition], sink: str) -> Root:
         """Follow callers by name from the sink upwards until one also builds the runner."""
-        names = {writer.name for writer in writers}
+        methods = [method for cls in self._program.mro(runner.key) for method in cls.methods.values()]
+        names = self._callers_within(methods, {writer.name for writer in writers})
         needles = {f".{name}(".encode() for name in names} | {f"{runner.name}(".encode()}
         for _ in range(4):
             graph = self._name_graph(self._drivers(needles), runner)
@@ -166,6 +167,20 @@ class RootSearch:
             where=", ".join(self._anchors["driver_folders"]),
             hint="add the folder of the driver to driver_folders in rules/anchors.toml",
         )
+
+    def _callers_within(self, methods: list[Definition], names: set[str]) -> set[str]:
+        """`names` and the names of the runner's methods that lead to them."""
+        found = set(names)
+        while True:
+            more = {
+                method.name
+                for method in methods
+                if method.name not in found
+                and {call.removeprefix("self.") for call in self._graph.effects(method).calls} & found
+            }
+            if not more:
+                return found
+            found |= more
 
     def _name_graph(self, drivers: list[Definition], runner: ClassFacts) -> nx.DiGraph[str]:
         """Caller to callee among `drivers`, methods matched by name alone."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -49,15 +48,9 @@ def dotted_name(node: cst.CSTNode) -> str:
 
 
 class ExpressionLowering:
-    """Turns expression nodes into the domain's; positions come from libcst's metadata."""
+    """Turns expression nodes into the domain's; each carries the line of its statement."""
 
-    def __init__(self, positions: Mapping[cst.CSTNode, Any]) -> None:
-        self._positions = positions
-
-    def lines(self, node: cst.CSTNode) -> tuple[int, int]:
-        """First and last line of `node`, relative to the snippet."""
-        position = self._positions[node]
-        return position.start.line - 1, position.end.line - 1
+    line = 0
 
     def text(self, node: cst.CSTNode) -> str:
         """The source text of `node`."""
@@ -65,7 +58,7 @@ class ExpressionLowering:
 
     def expr(self, node: cst.BaseExpression) -> ir.Expr:
         """`node` lowered; what has no form here becomes `Unsupported`."""
-        line = self.lines(node)[0]
+        line = self.line
         match node:
             case cst.Name(value):
                 return ir.Literal(_CONSTANTS[value], line) if value in _CONSTANTS else ir.Name(value, line)
@@ -150,7 +143,7 @@ class ExpressionLowering:
 
     def _element(self, element: cst.BaseElement) -> ir.Expr:
         if isinstance(element, cst.StarredElement):
-            return ir.Starred(self.expr(element.value), self.lines(element.value)[0])
+            return ir.Starred(self.expr(element.value), self.line)
         return self.expr(element.value)
 
     def _entry(self, element: cst.BaseDictElement) -> tuple[ir.Expr | None, ir.Expr]:

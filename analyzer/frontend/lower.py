@@ -1,12 +1,17 @@
-"""Lowering: a definition's text, parsed by libcst, becomes the statement language of the domain."""
+"""Lowering: a definition's text, parsed by libcst, becomes the statement language of the domain.
+
+Lines come from the standard parser, walked in step with libcst's tree statement by statement:
+libcst's own position metadata costs more than its parse.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ast
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.errors import SourceSyntaxError
@@ -27,13 +32,13 @@ def lower_function(text: str) -> ir.FunctionSyntax:
 def lower_statements(text: str) -> tuple[ir.Stmt, ...]:
     """The statements of `text`, lines relative to its first line."""
     try:
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
         raise SourceSyntaxError(
             f"a definition does not parse: {error.message.splitlines()[0]}",
             hint="the ref may use a syntax newer than the installed libcst",
         ) from error
-    return _Lowering(wrapper).block(wrapper.module.body)
+    return _Lowering().block(module.body, ast.parse(text).body)
 
 
 @lru_cache(maxsize=20_000)
@@ -47,25 +52,28 @@ def lower_expression(text: str) -> ir.Expr:
 class _Lowering(ExpressionLowering):
     """One pass over one snippet."""
 
-    def __init__(self, wrapper: MetadataWrapper) -> None:
-        super().__init__(wrapper.resolve(PositionProvider))
-
-    def block(self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement]) -> tuple[ir.Stmt, ...]:
+    def block(self, body: Iterable[cst.CSTNode], lines: Sequence[ast.stmt]) -> tuple[ir.Stmt, ...]:
+        """The statements of `body`, placed by their counterparts in `lines`."""
+        places = iter(lines)
         lowered: list[ir.Stmt] = []
         for node in body:
             if isinstance(node, cst.SimpleStatementLine):
-                lowered.extend(self._small(small) for small in node.body)
+                lowered.extend(self._small(small, next(places)) for small in node.body)
             elif isinstance(node, cst.BaseSmallStatement):
-                lowered.append(self._small(node))
-            else:
-                lowered.append(self._compound(node))
+                lowered.append(self._small(node, next(places)))
+            elif isinstance(node, cst.BaseStatement):
+                lowered.append(self._compound(node, next(places)))
         return tuple(lowered)
 
-    def _suite(self, suite: cst.BaseSuite) -> tuple[ir.Stmt, ...]:
-        return self.block(suite.body)
+    def _suite(self, suite: cst.BaseSuite, lines: Sequence[ast.stmt]) -> tuple[ir.Stmt, ...]:
+        return self.block(suite.body, lines)
 
-    def _small(self, node: cst.BaseSmallStatement) -> ir.Stmt:
-        line, end = self.lines(node)
+    def _enter(self, place: ast.stmt) -> tuple[int, int]:
+        self.line = place.lineno - 1
+        return self.line, (place.end_lineno or place.lineno) - 1
+
+    def _small(self, node: cst.BaseSmallStatement, place: ast.stmt) -> ir.Stmt:
+        line, end = self._enter(place)
         match node:
             case cst.Assign(targets, value):
                 return ir.Assign(tuple(self.expr(t.target) for t in targets), self.expr(value), None, line, end)
@@ -93,53 +101,55 @@ class _Lowering(ExpressionLowering):
             case _:
                 return ir.UnsupportedStatement(type(node).__name__, self.text(node), line, end)
 
-    def _compound(self, node: cst.BaseStatement) -> ir.Stmt:
-        line, end = self.lines(node)
+    def _compound(self, node: cst.BaseStatement, place: Any) -> ir.Stmt:
+        line, end = self._enter(place)
         match node:
-            case cst.If(test=test, body=body, orelse=orelse):
-                return ir.If(self.expr(test), self._suite(body), self._else(orelse), line, end)
-            case cst.For(target=target, iter=iterable, body=body, orelse=orelse):
-                return ir.For(
-                    self.expr(target), self.expr(iterable), self._suite(body), self._else(orelse), line, end
+            case cst.If(test=test, body=body, orelse=orelse) | cst.While(test=test, body=body, orelse=orelse):
+                kind = ir.If if isinstance(node, cst.If) else ir.While
+                return kind(
+                    self.expr(test), self._suite(body, place.body), self._else(orelse, place.orelse), line, end
                 )
-            case cst.While(test=test, body=body, orelse=orelse):
-                return ir.While(self.expr(test), self._suite(body), self._else(orelse), line, end)
+            case cst.For(target=target, iter=iterable, body=body, orelse=orelse):
+                head = self.expr(target), self.expr(iterable)
+                return ir.For(*head, self._suite(body, place.body), self._else(orelse, place.orelse), line, end)
             case cst.Try() | cst.TryStar():
-                return self._try(node, line, end)
+                return self._try(node, place, line, end)
             case cst.With(items=items, body=body):
                 contexts = tuple(
                     (self.expr(item.item), None if item.asname is None else self.expr(item.asname.name))
                     for item in items
                 )
-                return ir.With(contexts, self._suite(body), line, end)
+                return ir.With(contexts, self._suite(body, place.body), line, end)
             case cst.FunctionDef():
-                return self._function(node, line, end)
+                return self._function(node, place, line, end)
             case _:
                 return ir.UnsupportedStatement(type(node).__name__, self.text(node), line, end)
 
-    def _else(self, orelse: cst.If | cst.Else | None) -> tuple[ir.Stmt, ...]:
+    def _else(self, orelse: cst.If | cst.Else | None, lines: Sequence[ast.stmt]) -> tuple[ir.Stmt, ...]:
         if orelse is None:
             return ()
         if isinstance(orelse, cst.If):
-            return (self._compound(orelse),)
-        return self._suite(orelse.body)
+            return (self._compound(orelse, lines[0]),)
+        return self._suite(orelse.body, lines)
 
-    def _try(self, node: cst.Try | cst.TryStar, line: int, end: int) -> ir.Stmt:
+    def _try(self, node: cst.Try | cst.TryStar, place: Any, line: int, end: int) -> ir.Stmt:
+        body = self._suite(node.body, place.body)
         handlers = tuple(
             ir.Handler(
                 None if handler.type is None else self.expr(handler.type),
                 None if handler.name is None else self.text(handler.name.name),
-                self._suite(handler.body),
+                self._suite(handler.body, counterpart.body),
             )
-            for handler in node.handlers
+            for handler, counterpart in zip(node.handlers, place.handlers, strict=True)
         )
-        final = () if node.finalbody is None else self._suite(node.finalbody.body)
-        return ir.Try(self._suite(node.body), handlers, self._else(node.orelse), final, line, end)
+        final = () if node.finalbody is None else self._suite(node.finalbody.body, place.finalbody)
+        return ir.Try(body, handlers, self._else(node.orelse, place.orelse), final, line, end)
 
-    def _function(self, node: cst.FunctionDef, line: int, end: int) -> ir.FunctionStatement:
+    def _function(self, node: cst.FunctionDef, place: Any, line: int, end: int) -> ir.FunctionStatement:
         decorators = tuple(self.expr(decorator.decorator) for decorator in node.decorators)
+        parameters = self.parameters(node.params)
         return ir.FunctionStatement(
-            node.name.value, self.parameters(node.params), self._suite(node.body), decorators, line, end
+            node.name.value, parameters, self._suite(node.body, place.body), decorators, line, end
         )
 
 

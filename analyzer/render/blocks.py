@@ -10,7 +10,7 @@ from analyzer.domain.extraction import Gap, Hop
 from analyzer.domain.source import Revision, Span
 from analyzer.render.document import Document
 
-_MAX_LOCATIONS: Final = 6
+_MAX_LOCATIONS: Final = 12
 _SHORT_COMMIT: Final = 12
 
 
@@ -34,10 +34,13 @@ def revision_title(revision: Revision) -> str:
 
 
 def places(spans: Iterable[Span]) -> str:
-    """Where something is, a few places at most."""
-    names = list(dict.fromkeys(str(span) for span in spans))
-    more = f" and {len(names) - _MAX_LOCATIONS} more" if len(names) > _MAX_LOCATIONS else ""
-    return ", ".join(names[:_MAX_LOCATIONS]) + more
+    """Where something is, file by file, a few places at most."""
+    found = list(dict.fromkeys((span.path, span.line) for span in spans))
+    lines: dict[str, list[str]] = {}
+    for path, line in found[:_MAX_LOCATIONS]:
+        lines.setdefault(path, []).append(str(line))
+    more = f" and {len(found) - _MAX_LOCATIONS} more" if len(found) > _MAX_LOCATIONS else ""
+    return "; ".join(f"{path}:{', '.join(numbers)}" for path, numbers in lines.items()) + more
 
 
 def write_path(document: Document, hops: Sequence[Hop]) -> None:

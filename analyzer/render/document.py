@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -86,24 +86,44 @@ def wrap(pieces: Iterable[Piece], width: int) -> list[Line]:
     width = max(width, 8)
     lines: list[list[Piece]] = [[]]
     used = 0
-    for piece in pieces:
-        if piece.style == "column":
-            lines[-1].append(piece)
+    for word in _words(pieces):
+        if word[0].style == "column":
+            lines[-1].extend(word)
             continue
-        for word in _WORD.findall(printable(piece.text)):
-            for part in _split(word, width):
-                if used + len(part) > width:
-                    lines.append([])
-                    used = 0
-                if used == 0 and part.isspace():
-                    continue
-                lines[-1].append(Piece(part, piece.style))
-                used += len(part)
+        size = sum(len(piece.text) for piece in word)
+        if used and used + size > width:
+            lines.append([])
+            used = 0
+        if not used and word[0].text.isspace():
+            continue
+        for part in _fitting(word, width) if size > width else [word]:
+            if part is not word and used:
+                lines.append([])
+            lines[-1].extend(part)
+            used = sum(len(piece.text) for piece in part) if part is not word else used + size
     return [_joined(line) for line in lines if line] or [()]
 
 
-def _split(word: str, width: int) -> list[str]:
-    return [word[start : start + width] for start in range(0, len(word), width)]
+def _words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """What must not be broken: a run of space, or what stands between two, of whatever styles."""
+    word: list[Piece] = []
+    for piece in pieces:
+        if piece.style == "column":
+            yield [piece]
+            continue
+        for text in _WORD.findall(printable(piece.text)):
+            if word and text.isspace() != word[-1].text.isspace():
+                yield word
+                word = []
+            word.append(Piece(text, piece.style))
+    if word:
+        yield word
+
+
+def _fitting(word: list[Piece], width: int) -> list[list[Piece]]:
+    """A word wider than a line, cut into parts that fit."""
+    characters = [Piece(char, piece.style) for piece in word for char in piece.text]
+    return [characters[start : start + width] for start in range(0, len(characters), width)]
 
 
 def _joined(line: list[Piece]) -> Line:

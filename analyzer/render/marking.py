@@ -13,9 +13,11 @@ from analyzer.render.document import Piece
 _TOKEN: Final = re.compile(r"\s*(?:[A-Za-z_][\w.]*|\d[\w.]*|'[^']*'|\*\*|//|<<|>>|[<>=!]=|.)", re.DOTALL)
 # Comparing token lists takes quadratic time; a formula of this size is read as a whole anyway.
 _MAX_TOKENS: Final = 4_000
-# An unchanged stretch longer than this is cut to its ends.
+# A longer stretch is cut to its ends: unchanged it says nothing, changed it is for `--format json`.
 _LONG: Final = 80
 _KEPT: Final = 24
+_LONG_CHANGE: Final = 160
+_KEPT_CHANGE: Final = 70
 _BRACKETS: Final = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 
 
@@ -49,9 +51,11 @@ def _unchanged(tokens: list[str], *, at_start: bool, at_end: bool) -> Iterator[P
 
 
 def _changed(tokens: list[str], style: str, *, colour: bool) -> Iterator[Piece]:
-    text = "".join(tokens)
-    if not text:
+    if not tokens:
         return
+    if len(tokens) > _LONG_CHANGE:
+        tokens = [*tokens[:_KEPT_CHANGE], " ... ", *tokens[-_KEPT_CHANGE:]]
+    text = "".join(tokens)
     space = text[: len(text) - len(text.lstrip())]
     opening, closing = ("", "") if colour else _BRACKETS[style]
     if space:

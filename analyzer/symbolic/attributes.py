@@ -227,10 +227,13 @@ class Attributes:
             if origin.name not in world.definitions:
                 snapshot = state.fork()
                 info = world.objects[target]
-                world.definitions[origin.name] = lambda: self.machine.value(
-                    self._read_plain(target, info, name, snapshot)
-                )
+                world.definitions[origin.name] = lambda: self._define(target, info, name, snapshot)
         return origin
+
+    def _define(self, target: Handle, info: ObjectInfo, name: str, snapshot: State) -> Term:
+        """The formula behind a boundary; whoever writes the attribute becomes relevant."""
+        self.machine.reads.add(name)
+        return self.machine.value(self._read_plain(target, info, name, snapshot))
 
     def _class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
         """A property's value, a bound method or a class attribute."""

@@ -125,7 +125,11 @@ class Calls:
             return handle("object", "config")
         if definition.name in anchors["ignored_functions"]:
             return NONE
-        return self.inline(definition, owner, args, keywords, state)
+        if definition.name == "__init__" or self.machine.relevance.matters(definition):
+            return self.inline(definition, owner, args, keywords, state)
+        return self.machine.defer(
+            lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name
+        )
 
     def _returns(self, definition: Definition, anchor: str) -> bool:
         returned = (definition.returns or "").strip("\"'")

@@ -8,7 +8,7 @@ from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle
+from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, symbols_of
 from analyzer.ports.program import Program
 from analyzer.symbolic.machine import Lowering, Machine, Relevance
 from analyzer.symbolic.state import Frame, State
@@ -30,9 +30,17 @@ class Run:
 
     def read_quantities(self, sink: str) -> None:
         """Force everything that the formulas will need, so that all reads are known."""
-        self.sink_value(sink)
-        for name in self.machine.rules.quantities:
-            self.quantity_value(name)
+        values = [self.sink_value(sink), self.state.error]
+        values += [value for name in self.machine.rules.quantities if (value := self.quantity_value(name)) is not None]
+        pending = list(symbols_of(*values))
+        seen: set[str] = set()
+        with deep_recursion():
+            while pending:
+                name = pending.pop()
+                define = self.machine.world.definitions.get(name)
+                if define is not None and name not in seen:
+                    seen.add(name)
+                    pending.extend(symbols_of(define()))
 
     def quantity_value(self, name: str) -> Term | None:
         """What the first sink of a quantity that this version has holds at the end; None without one."""

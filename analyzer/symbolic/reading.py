@@ -42,6 +42,7 @@ class Reading:
         self._sizing = sizing
         self._display = display
         self._names: dict[Term, Term] = {}
+        self._renamed: dict[Term, Term] = {}
         self.quantities: dict[str, Formula] = {}
         self.definitions: dict[str, Formula] = {}
         self.inputs: dict[str, InputFacts] = {}
@@ -80,7 +81,7 @@ class Reading:
             self._add(quantity.name, self._named(measurement.define()), extra=(measurement.span,))
 
     def _named(self, term: Term) -> Term:
-        return rewrite(term, self._names.get)
+        return rewrite(term, self._names.get, self._renamed)
 
     # ---- quantities --------------------------------------------------------------------
 

@@ -1,0 +1,95 @@
+"""Proving two large formulas equal part by part: shared parts need no proof, small ones are cheap.
+
+A formula of thousands of nodes is mostly the same in two versions. Where the two part, the parts
+are proven equal by their normal forms; where all parts agree, so do the wholes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from analyzer.domain.semantics import deep_recursion
+from analyzer.domain.terms import Apply, Conditional, Opaque, Term, children, post_order
+
+_COMMUTATIVE: Final = frozenset({"+", "*", "min", "max", "and", "or", "==", "is", "gcd", "lcm"})
+# Above a place that differs, this many levels are tried: regrouping a sum shows one level up.
+_LEVELS_TRIED: Final = 3
+_PROOFS_TRIED: Final = 120
+# Bigger parts are left to the proof of the whole.
+_LARGEST_PART: Final = 240
+
+
+class Congruence:
+    """Equality of terms from the equality of their parts; `prove` settles small parts."""
+
+    def __init__(self, prove: Callable[[Term, Term], bool]) -> None:
+        self._prove = prove
+        # How many levels below the nearest difference lies; 0 where there is none.
+        self._apart: dict[tuple[Term, Term], int] = {}
+        self._sizes: dict[Term, int] = {}
+        self._left = 0
+
+    def equal(self, before: Term, after: Term) -> bool:
+        """Whether all parts in which the two differ are proven equal."""
+        self._left = _PROOFS_TRIED
+        with deep_recursion():
+            return self._distance(before, after) == 0
+
+    def _distance(self, before: Term, after: Term) -> int:
+        if before is after:
+            return 0
+        key = (before, after)
+        known = self._apart.get(key)
+        if known is None:
+            known = self._find_distance(before, after)
+            self._apart[key] = known
+        return known
+
+    def _find_distance(self, before: Term, after: Term) -> int:
+        pairs = _paired(before, after)
+        distance = 1
+        if pairs is not None:
+            below = [self._distance(*pair) for pair in pairs]
+            if not any(below):
+                return 0
+            distance = 1 + max(below)
+        if distance <= _LEVELS_TRIED and self._is_proven(before, after):
+            return 0
+        return distance
+
+    def _is_proven(self, before: Term, after: Term) -> bool:
+        if self._left <= 0 or self.size(before) + self.size(after) > _LARGEST_PART:
+            return False
+        self._left -= 1
+        return self._prove(before, after)
+
+    def size(self, term: Term) -> int:
+        """How many distinct nodes `term` has."""
+        if term not in self._sizes:
+            self._sizes[term] = len(post_order(term))
+        return self._sizes[term]
+
+
+def _paired(before: Term, after: Term) -> list[tuple[Term, Term]] | None:
+    """The operands of the same operation, side by side; None for different operations."""
+    first, second = children(before), children(after)
+    if not first or len(first) != len(second) or _shape(before) != _shape(after):
+        return None
+    if isinstance(before, Apply) and before.op in _COMMUTATIVE:
+        left = [term for term in first if term not in second]
+        right = [term for term in second if term not in first]
+        return list(zip(left, right, strict=True)) if len(left) == len(right) else None
+    return list(zip(first, second, strict=True))
+
+
+def _shape(term: Term) -> tuple[str, str]:
+    match term:
+        case Apply(op, _):
+            return ("apply", op)
+        case Opaque(name, _):
+            return ("opaque", name)
+        case Conditional():
+            return ("conditional", "")
+        case _:
+            return ("leaf", "")
