@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -50,7 +51,7 @@ def load_rules(folder: Path | None = None) -> RuleSet:
         raise RuleFileError("no such rules folder", where=str(root), hint="give a folder with anchors.toml in it")
     problems: list[str] = []
     files = _read_files(root, problems)
-    rules = _assemble(files, problems)
+    rules = _assemble(files)
     if problems:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in the rules"
         raise RuleFileError("\n  ".join([f"{count} under {root}:", *problems]))
@@ -86,7 +87,7 @@ def _digest(files: Mapping[str, RuleFile]) -> str:
 # --- rules ------------------------------------------------------------------------------
 
 
-def _assemble(files: Mapping[str, RuleFile], problems: list[str]) -> RuleSet:
+def _assemble(files: Mapping[str, RuleFile]) -> RuleSet:
     symbols, origins = _read_symbols(files)
     quantities = _collect(files, "quantities", _read_quantity, lambda rule: rule.name)
     rules = RuleSet(
@@ -245,27 +246,31 @@ def _read_domain(table: RuleTable) -> Domain:
 def _check_references(files: Mapping[str, RuleFile], rules: RuleSet) -> None:
     """Report names that no file declares, and origins that two symbols claim."""
     known = rules.symbols.keys() | rules.quantities.keys()
+    _check_symbols(files, rules, known)
+    for folder, key in (("scenarios", "values"), ("changes", "quantities")):
+        for file in _in_folder(files, folder):
+            for name in _names(file.data.get(key)):
+                if name not in known:
+                    file.problem(f"unknown symbol {name!r}{suggestion(name, known)}", key, name)
+
+
+def _check_symbols(files: Mapping[str, RuleFile], rules: RuleSet, known: AbstractSet[str]) -> None:
     claimed: dict[str, str] = dict.fromkeys(rules.origins, "[origin]")
     for file in _in_folder(files, "symbols"):
         for name in _names(file.data.get("symbol")):
             rule = rules.symbols.get(name)
-            if rule is None:
-                continue
-            _check_known(file, rule.default, known, "symbol", name, "default")
-            for origin in rule.sources:
-                owner = claimed.setdefault(origin, name)
-                if owner != name:
-                    file.problem(f"source {origin!r} is claimed by {owner} too", "symbol", name, "sources")
+            if rule is not None:
+                _check_known(file, rule.default, known, "symbol", name, "default")
+                _check_claims(file, rule, claimed)
         for origin in _names(file.data.get("origin")):
             _check_known(file, rules.origins.get(origin), known, "origin", origin)
-    for file in _in_folder(files, "scenarios"):
-        for name in _names(file.data.get("values")):
-            if name not in known:
-                file.problem(f"unknown symbol {name!r}{suggestion(name, known)}", "values", name)
-    for file in _in_folder(files, "changes"):
-        for name in _names(file.data.get("quantities")):
-            if name not in known:
-                file.problem(f"unknown quantity {name!r}{suggestion(name, known)}", "quantities")
+
+
+def _check_claims(file: RuleFile, rule: SymbolRule, claimed: dict[str, str]) -> None:
+    for origin in rule.sources:
+        owner = claimed.setdefault(origin, rule.name)
+        if owner != rule.name:
+            file.problem(f"source {origin!r} is claimed by {owner} too", "symbol", rule.name, "sources")
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -273,6 +278,6 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list | dict) else ()
 
 
-def _check_known(file: RuleFile, term: Term | None, known: Set[str], *keys: str) -> None:
+def _check_known(file: RuleFile, term: Term | None, known: AbstractSet[str], *keys: str) -> None:
     for name in sorted(symbols_of(term) - known) if term is not None else ():
         file.problem(f"unknown symbol {name!r}{suggestion(name, known)}", *keys)

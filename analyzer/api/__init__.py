@@ -131,7 +131,9 @@ def evaluate(
         return EvaluationReport(found.revision, tuple(results))
 
 
-def snapshot(refs: Iterable[str], folder: Path, *, options: Options | Workspace = _DEFAULTS) -> Iterator[WrittenSnapshot]:
+def snapshot(
+    refs: Iterable[str], folder: Path, *, options: Options | Workspace = _DEFAULTS
+) -> Iterator[WrittenSnapshot]:
     """Write the formulas of `refs` into `folder`, one file each; a ref that fails does not stop the others."""
     from analyzer.adapters.snapshot_source import write_snapshot
     from analyzer.application.snapshot import write_snapshots

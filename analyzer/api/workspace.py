@@ -118,7 +118,9 @@ class Workspace:
             return self._exit.enter_context(GitRepository(path, may_fetch=path == self._own_clone))
         from analyzer.adapters.clone import clone_to_cache
 
-        made = clone_to_cache(os.environ.get(REMOTE_VARIABLE) or DEFAULT_REMOTE, self._own_clone, self._options.progress)
+        made = clone_to_cache(
+            os.environ.get(REMOTE_VARIABLE) or DEFAULT_REMOTE, self._own_clone, self._options.progress
+        )
         return self._exit.enter_context(GitRepository(made, may_fetch=True))
 
     @cached_property

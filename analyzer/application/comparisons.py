@@ -36,9 +36,7 @@ class Comparisons:
         self._codec = codec
         self._prefix = (build, rules.digest)
 
-    def report(
-        self, base: Revision, head: Revision, scope: Scope, compare: Callable[[], DiffReport]
-    ) -> DiffReport:
+    def report(self, base: Revision, head: Revision, scope: Scope, compare: Callable[[], DiffReport]) -> DiffReport:
         """What `compare` says of two revisions, from memory when both are commits seen before."""
         if not (is_immutable(base) and is_immutable(head)):
             return compare()

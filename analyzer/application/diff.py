@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from analyzer.application.scope import Scope
@@ -27,8 +27,8 @@ def diff(
     try:
         found = analyse_head()
     except ExtractionError as error:
-        quantities = _chosen(scope, base.extraction)
-        return _report_lost(base, head, error, scenarios, quantities, _lost_rule(rules))
+        lost = {name: dict.fromkeys(scenarios, Kind.LOST) for name in _chosen(scope, base.extraction)}
+        return _report_lost(base, head, error, lost, _lost_rule(rules))
     return _compare(base, found, rules, scenarios, scope)
 
 
@@ -37,9 +37,7 @@ def _chosen(scope: Scope, *extractions: Extraction) -> tuple[str, ...]:
     return scope.quantities or tuple(dict.fromkeys(name for found in extractions for name in found.quantities))
 
 
-def _compare(
-    base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], scope: Scope
-) -> DiffReport:
+def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], scope: Scope) -> DiffReport:
     from analyzer.compare import compare_extractions  # noqa: PLC0415 - not needed when head is lost
 
     result = compare_extractions(
@@ -68,19 +66,18 @@ def _report_lost(
     base: Snapshot,
     head: Revision,
     error: ExtractionError,
-    scenarios: Sequence[str],
-    quantities: Sequence[str],
+    verdicts: Mapping[str, Mapping[str, Kind]],
     rule: str,
 ) -> DiffReport:
-    sink = _SINK if _SINK in quantities else quantities[0]
+    sink = _SINK if _SINK in verdicts else next(iter(verdicts), _SINK)
     change = Change(
         rule=rule,
         kind=Kind.LOST,
         level="error",
         action="removed",
         quantity=sink,
-        affects=tuple(name for name in quantities if name != sink),
-        scenarios=tuple(scenarios),
+        affects=tuple(name for name in verdicts if name != sink),
+        scenarios=tuple(verdicts.get(sink, ())),
         guard="",
         summary=f"The formula cannot be extracted from {head.resolved}: {error}",
         before=None,
@@ -94,7 +91,7 @@ def _report_lost(
         base=base.revision,
         head=head,
         verdict=Kind.LOST,
-        verdicts={name: dict.fromkeys(scenarios, Kind.LOST) for name in quantities},
+        verdicts=verdicts,
         changes=(change,),
         gaps=base.extraction.gaps,
         coverage={"base": base.extraction.coverage},

@@ -9,10 +9,10 @@ from typing import Any, Final
 from analyzer.application.selection import require
 from analyzer.domain import build
 from analyzer.domain.binding import Binding
+from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.characters import printable
 from analyzer.domain.rules import RuleSet, SymbolRule
 from analyzer.domain.scenario import scenario_values
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from analyzer.domain.errors import UsageError
 from analyzer.application.scope import Scope
 from analyzer.domain.characters import printable
+from analyzer.domain.errors import UsageError
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.scenario import scenario_values
 from analyzer.domain.suggest import nearest
 
 # A longer list of names helps nobody on one line.
@@ -26,8 +25,11 @@ def scenario_title(name: str, rules: RuleSet) -> str:
 def select_scenarios(names: Iterable[str], rules: RuleSet) -> tuple[str, ...]:
     """The scenarios asked for, or every family when none is. Raises UsageError."""
     chosen = tuple(dict.fromkeys(names))
-    for name in chosen:
-        scenario_values(rules, name)
+    if chosen:
+        from analyzer.domain.scenario import scenario_values  # noqa: PLC0415 - a report on everything skips it
+
+        for name in chosen:
+            scenario_values(rules, name)
     return chosen or tuple(name for name in rules.scenarios if not name.startswith("+"))
 
 

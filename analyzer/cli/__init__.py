@@ -10,8 +10,8 @@ import click
 
 from analyzer.cli.group import CommandGroup
 from analyzer.cli.state import State
-from analyzer.domain.errors import AnalyzerError
 from analyzer.domain.characters import printable
+from analyzer.domain.errors import AnalyzerError
 
 _INTERNAL_ERROR: Final = 2
 _INTERRUPTED: Final = 130
@@ -30,6 +30,11 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
+    except BrokenPipeError:
+        from analyzer.cli.output import abandon_stdout  # noqa: PLC0415 - `--help` does not need it
+
+        abandon_stdout()
+        return 0
     except AnalyzerError as error:
         _report(str(error), state)
         return error.exit_code

@@ -40,14 +40,20 @@ def note_all(notes: Iterable[str], common: Common) -> None:
 
 def write_stdout(text: str) -> None:
     """Write to stdout; a reader that has left is no error."""
+    if sys.stdout is None:
+        return
     encoding = sys.stdout.encoding or "utf-8"
     safe = text.encode(encoding, "backslashreplace").decode(encoding)
     try:
         sys.stdout.write(safe)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes stdout once more when it ends, which must not fail either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_stdout()
+
+
+def abandon_stdout() -> None:
+    """Let what is still buffered go nowhere: Python flushes once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _page(common: Common, rules: RuleSet, scenarios: Iterable[str]) -> Page:

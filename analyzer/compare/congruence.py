@@ -7,6 +7,7 @@ are proven equal by their normal forms; where all parts agree, so do the wholes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Final
 
 from analyzer.domain.semantics import deep_recursion
@@ -28,6 +29,7 @@ class Congruence:
         # How many levels below the nearest difference lies; 0 where there is none.
         self._apart: dict[tuple[Term, Term], int] = {}
         self._sizes: dict[Term, int] = {}
+        self._skeletons: dict[Term, bytes] = {}
         self._left = 0
 
     def equal(self, before: Term, after: Term) -> bool:
@@ -37,7 +39,7 @@ class Congruence:
             return self._distance(before, after) == 0
 
     def _distance(self, before: Term, after: Term) -> int:
-        if before is after:
+        if before is after or self._skeleton(before) == self._skeleton(after):
             return 0
         key = (before, after)
         known = self._apart.get(key)
@@ -47,7 +49,7 @@ class Congruence:
         return known
 
     def _find_distance(self, before: Term, after: Term) -> int:
-        pairs = _paired(before, after)
+        pairs = self._paired(before, after)
         distance = 1
         if pairs is not None:
             below = [self._distance(*pair) for pair in pairs]
@@ -70,17 +72,29 @@ class Congruence:
             self._sizes[term] = len(post_order(term))
         return self._sizes[term]
 
+    def _skeleton(self, root: Term) -> bytes:
+        """A digest that does not see the order of operands where it does not matter."""
+        known = self._skeletons
+        if root not in known:
+            for term in post_order(root):
+                if term not in known:
+                    parts = [known[child] for child in children(term)]
+                    if isinstance(term, Apply) and term.op in _COMMUTATIVE:
+                        parts.sort()
+                    head = "\0".join(_shape(term)) if parts else f"leaf {type(term).__name__} {term!r}"
+                    known[term] = blake2b(b"".join((head.encode(), b"(", *parts)), digest_size=16).digest()
+        return known[root]
 
-def _paired(before: Term, after: Term) -> list[tuple[Term, Term]] | None:
-    """The operands of the same operation, side by side; None for different operations."""
-    first, second = children(before), children(after)
-    if not first or len(first) != len(second) or _shape(before) != _shape(after):
-        return None
-    if isinstance(before, Apply) and before.op in _COMMUTATIVE:
-        left = [term for term in first if term not in second]
-        right = [term for term in second if term not in first]
+    def _paired(self, before: Term, after: Term) -> list[tuple[Term, Term]] | None:
+        """The operands of the same operation, side by side; None for different operations."""
+        first, second = children(before), children(after)
+        if not first or len(first) != len(second) or _shape(before) != _shape(after):
+            return None
+        if not (isinstance(before, Apply) and before.op in _COMMUTATIVE):
+            return list(zip(first, second, strict=True))
+        shared = {self._skeleton(term) for term in first} & {self._skeleton(term) for term in second}
+        left, right = ([term for term in side if self._skeleton(term) not in shared] for side in (first, second))
         return list(zip(left, right, strict=True)) if len(left) == len(right) else None
-    return list(zip(first, second, strict=True))
 
 
 def _shape(term: Term) -> tuple[str, str]:

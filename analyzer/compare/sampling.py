@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from random import Random
 from typing import Any, Final
 
 from analyzer.compare.points import Input, Key, Point, Space
+from analyzer.compare.steering import Steering, routes
 from analyzer.domain.report import Value, Witness
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, evaluate
-from analyzer.domain.terms import Atom, Opaque, Scalar, Symbol, Term
+from analyzer.domain.terms import Atom, Opaque, Scalar, Symbol, Term, walk
 
 _SEED: Final = 20_231_117
 _RANDOM_POINTS: Final = 110
 _EDGE_ROUNDS: Final = 3
-_ENOUGH: Final = 10
+_EDGE_STARTS: Final = 3
+_ENOUGH: Final = 6
+# Points times nodes of the formulas: about a quarter of a second at most for a pair.
+_WORK: Final = 150_000
+_FEWEST_POINTS: Final = 120
+_MOST_POINTS: Final = 900
 # Below this, two floats differ by the order of their operations only.
 _NOISE: Final = 1e-9
 # Which of several values of an input that only one side has an answer must survive.
@@ -64,11 +71,14 @@ class Sampler:
         self._inputs = {item.key: item for item in space.inputs}
         self._base = space.base()
         self.tried = 0
+        nodes = sum(1 for _ in walk(before, after))
+        self._allowance = max(_FEWEST_POINTS, min(_MOST_POINTS, _WORK // nodes))
 
     def search(self, *, exhaustive: bool = False, exact: bool = True) -> list[Difference]:
         """Points where the sides differ; all that are found when `exhaustive`, else enough of them."""
         found: list[Difference] = []
-        for point in self._points():
+        self.tried = 0
+        for point in islice(self._points(), self._allowance):
             self.tried += 1
             difference = self.difference(point, exact=exact)
             if difference is not None:
@@ -98,11 +108,18 @@ class Sampler:
                     return False
         return True
 
-    def _evaluate(self, point: Point, *, exact: bool, read: dict[Key, None] | None = None) -> tuple[Any, Any]:
+    def _evaluate(
+        self,
+        point: Point,
+        *,
+        exact: bool,
+        read: dict[Key, None] | None = None,
+        pair: tuple[Term, Term] | None = None,
+    ) -> tuple[Any, Any]:
         memo: dict[int, Any] = {}
 
         def lookup(term: Symbol | Opaque) -> Any:
-            key = term.name if isinstance(term, Symbol) else self._keys[term]
+            key = self._key(term)
             if read is not None:
                 read[key] = None
             value = point[key]
@@ -116,28 +133,57 @@ class Sampler:
             except (MissingInputError, OverflowError, TypeError, ValueError):
                 return _MISSING
 
-        return side(self._pair[0]), side(self._pair[1])
+        before, after = pair or self._pair
+        return side(before), side(after)
 
     def _points(self) -> Iterator[Point]:
+        """Plausible points first, then the ways to where the sides part, edges, and chance."""
         random = Random(_SEED)
         yield dict(self._base)
-        for item in self._space.inputs:
-            for value in item.candidates:
-                if value is not item.base:
-                    yield {**self._base, item.key: value}
-        yield from self._edge_points(self._base, random)
+        starts = [self._base, *self._steered(random)]
+        yield from starts[1:]
+        ways = [self._variations(start) for start in starts]
+        ways += [self._edge_points(start, random) for start in starts[:_EDGE_STARTS]]
+        ways.append(self._random_points(random, starts))
+        yield from _alternating(ways)
+
+    def _steered(self, random: Random) -> list[Point]:
+        """Points that reach places which only one side has."""
+        steering = Steering(self._inputs, self._key, self._holds)
+        found: dict[str, Point] = {}
+        for route in routes(*self._pair):
+            point = steering.steer(self._base, route, random)
+            found.setdefault(repr(point), point)
+        return [point for point in found.values() if point != self._base]
+
+    def _key(self, term: Symbol | Opaque) -> Key:
+        return term.name if isinstance(term, Symbol) else self._keys[term]
+
+    def _holds(self, guard: Term, point: Point) -> bool | None:
+        value = self._evaluate(point, exact=True, pair=(guard, guard))[0]
+        return None if isinstance(value, _Raised) else bool(value)
+
+    def _variations(self, start: Point) -> Iterator[Point]:
+        """One input at a time, the telling values of every input before the rest."""
+        longest = max((len(item.candidates) for item in self._space.inputs), default=0)
+        for position in range(longest):
+            for item in self._space.inputs:
+                if position < len(item.candidates) and item.candidates[position] is not start[item.key]:
+                    yield {**start, item.key: item.candidates[position]}
+
+    def _random_points(self, random: Random, starts: list[Point]) -> Iterator[Point]:
         for number in range(_RANDOM_POINTS):
-            point = self._random_point(random, number)
+            point = self._random_point(random, number, starts[number % len(starts)])
             if self._plausible(point):
                 yield point
                 if number % (_RANDOM_POINTS // _EDGE_ROUNDS) == 0:
                     yield from self._edge_points(point, random)
 
-    def _random_point(self, random: Random, number: int) -> Point:
-        """A few inputs off the base at first, later all of them."""
+    def _random_point(self, random: Random, number: int, start: Point) -> Point:
+        """Every input anywhere, or a few off the start."""
         if number % 2:
             return {item.key: item.pick(random) for item in self._space.inputs}
-        point = dict(self._base)
+        point = dict(start)
         many = random.randint(2, 5)
         for item in random.sample(self._space.inputs, min(many, len(self._space.inputs))):
             point[item.key] = item.pick(random)
@@ -176,8 +222,7 @@ class Sampler:
         return round(root) if item.integer else float(root)
 
     def _gap(self, left: Term, right: Term, point: Point) -> Fraction | None:
-        probe = Sampler(left, right, self._space, self._keys, frozenset())
-        one, other = probe._evaluate(point, exact=True)  # noqa: SLF001 - an instance of this class
+        one, other = self._evaluate(point, exact=True, pair=(left, right))
         return Fraction(one) - Fraction(other) if _is_number(one) and _is_number(other) else None
 
     def minimal(self, difference: Difference) -> Difference:
@@ -216,6 +261,18 @@ class Sampler:
         numbers = difference.size != float("inf")
         negative = numbers and min(difference.before, difference.after) < 0
         return (not numbers, negative, self.changed(difference), -min(difference.relative, 0.1))
+
+
+def _alternating(ways: list[Iterator[Point]]) -> Iterator[Point]:
+    """Points of all `ways` in turn, so that none is starved when the allowance is short."""
+    while ways:
+        left = []
+        for way in ways:
+            point = next(way, None)
+            if point is not None:
+                yield point
+                left.append(way)
+        ways = left
 
 
 def _as_telling(tried: Difference, original: Difference) -> bool:

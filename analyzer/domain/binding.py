@@ -52,6 +52,8 @@ class Binding:
         if name in self._given:
             return self._given[name]
         candidates = []
+        if name in self._extraction.quantities:
+            candidates.append(self._extraction.quantities[name].term)
         if name in self._extraction.definitions:
             candidates.append(self._extraction.definitions[name].term)
         facts = self._extraction.inputs.get(name)
@@ -64,7 +66,7 @@ class Binding:
             value = self._try(name, candidate)
             if not isinstance(value, Off):
                 return value
-        if rule is not None:
+        if rule is not None and rule.domain.kind != "object":
             raise MissingInputError(name)
         return Off(name)
 

@@ -90,17 +90,14 @@ def wrap(pieces: Iterable[Piece], width: int) -> list[Line]:
         if word[0].style == "column":
             lines[-1].extend(word)
             continue
-        size = sum(len(piece.text) for piece in word)
-        if used and used + size > width:
-            lines.append([])
-            used = 0
-        if not used and word[0].text.isspace():
-            continue
-        for part in _fitting(word, width) if size > width else [word]:
-            if part is not word and used:
+        for part in _fitting(word, width):
+            size = sum(len(piece.text) for piece in part)
+            if used and used + size > width:
                 lines.append([])
-            lines[-1].extend(part)
-            used = sum(len(piece.text) for piece in part) if part is not word else used + size
+                used = 0
+            if used or not part[0].text.isspace():
+                lines[-1].extend(part)
+                used += size
     return [_joined(line) for line in lines if line] or [()]
 
 
@@ -121,7 +118,9 @@ def _words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _fitting(word: list[Piece], width: int) -> list[list[Piece]]:
-    """A word wider than a line, cut into parts that fit."""
+    """The word, cut into parts when it is wider than a line."""
+    if sum(len(piece.text) for piece in word) <= width:
+        return [word]
     characters = [Piece(char, piece.style) for piece in word for char in piece.text]
     return [characters[start : start + width] for start in range(0, len(characters), width)]
 
@@ -131,5 +130,6 @@ def _joined(line: list[Piece]) -> Line:
     while len(line) > 1 and line[-1].text.isspace():
         line.pop()
     return tuple(
-        Piece("".join(piece.text for piece in group), style) for style, group in groupby(line, lambda piece: piece.style)
+        Piece("".join(piece.text for piece in group), style)
+        for style, group in groupby(line, lambda piece: piece.style)
     )

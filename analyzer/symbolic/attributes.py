@@ -520,7 +520,8 @@ class Attributes:
         match target:
             case Handle("object", _) if target is not CONFIG:
                 return self._object_has(target, name)
-            case Handle("module" | "class", _):
+            case Handle("module" | "class", _) | Atom():
+                # A library is taken to have what its user looks for.
                 return constant(True)
             case Handle() if target is CONFIG:
                 return constant(self.config_field(name) is not None)

@@ -17,7 +17,7 @@ from analyzer.symbolic.origins import expression_sources, named_origins, term_of
 from analyzer.symbolic.state import Frame, State, merge
 from analyzer.symbolic.world import World
 
-UNSET = opaque("unset")
+UNSET = opaque("not set")
 
 
 def item_key(key: Term) -> str:
@@ -188,7 +188,17 @@ class Machine:
     def truth(self, term: Term, state: State) -> Term:
         """The guard `bool(term)` under what `state` assumes."""
         value = state.refine(self.value(state.refine(term)))
+        if isinstance(value, Handle | Conditional):
+            value = build.map_leaves(value, lambda leaf: self._container_truth(leaf, state))
         return state.decide(self.canonical(build.truth(value)))
+
+    def _container_truth(self, leaf: Term, state: State) -> Term:
+        """A container is true when it is not empty."""
+        info = self.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+        if info is None or info.kind not in ("list", "dict"):
+            return leaf
+        items = self.calls.builtins.items(leaf, state)
+        return opaque("non-empty") if items is None else constant(bool(items))
 
     def branch(
         self,

@@ -18,6 +18,7 @@ from analyzer.domain.terms import (
     Raise,
     Symbol,
     Term,
+    children,
     constant,
     opaque,
     raising,
@@ -43,6 +44,8 @@ class Reading:
         self._display = display
         self._names: dict[Term, Term] = {}
         self._renamed: dict[Term, Term] = {}
+        self._parts: dict[Term, Term] = {}
+        self._places: dict[Term, Span] = {}
         self.quantities: dict[str, Formula] = {}
         self.definitions: dict[str, Formula] = {}
         self.inputs: dict[str, InputFacts] = {}
@@ -57,7 +60,7 @@ class Reading:
         self.values = [tokens]
         budget = find_budget(tokens)
         if budget is not None:
-            tokens = self._read_budget(budget, tokens)
+            self._read_budget(budget)
         self._add("max_total_num_tokens", tokens, error=error)
         for name in self._machine.rules.quantities:
             if name not in self.quantities:
@@ -65,7 +68,7 @@ class Reading:
                 if value is not None:
                     value = self._named(value)
                     self.values.append(value)
-                    self._add(name, self._abstract(value), error=error)
+                    self._add(name, value, error=error)
         self._read_definitions()
         self._read_inputs()
 
@@ -85,27 +88,22 @@ class Reading:
 
     # ---- quantities --------------------------------------------------------------------
 
-    def _read_budget(self, budget: Budget, tokens: Term) -> Term:
-        """Split the count into budget, bytes per token and the rest; returns the count over both."""
+    def _read_budget(self, budget: Budget) -> None:
+        """Split the count into budget, bytes per token and the rest, each a quantity of its own."""
         fraction = find_fraction(budget.memory)
-        memory = budget.memory
         if fraction is not None:
             self._add("effective_mem_fraction_static", fraction)
-            memory = _replace(memory, _headroom(fraction), _headroom(symbol("effective_mem_fraction_static")))
-        self._add("rest_memory", memory, source_unit=budget.unit)
+            self._parts[_headroom(fraction)] = _headroom(symbol("effective_mem_fraction_static"))
+        self._add("rest_memory", budget.memory, source_unit=budget.unit)
         self._add("cell_size", budget.cost)
-        self._parts = {budget.cost: symbol("cell_size")} if budget.exact else {}
+        if budget.exact and not isinstance(budget.cost, Symbol | Constant):
+            self._parts[budget.cost] = symbol("cell_size")
         if budget.exact and budget.unit == "GiB":
             self._parts[budget.memory] = symbol("rest_memory")
-        self._whole = self.values[0]
-        return self._abstract(tokens)
-
-    _parts: dict[Term, Term] = {}
 
     def _abstract(self, term: Term) -> Term:
         """`term` over the quantities it is made of."""
-        parts = {part: name for part, name in self._parts.items() if not isinstance(part, Symbol | Constant)}
-        return rewrite(term, lambda node: parts.get(node))
+        return rewrite(term, self._parts.get)
 
     def _error(self) -> Term | None:
         """The raises that belong to the sizing, as a term; None when there are none."""
@@ -131,10 +129,10 @@ class Reading:
     ) -> None:
         rule = self._machine.rules.quantities[name]
         self.quantities[name] = Formula(
-            self._clean(term),
+            self._clean(self._abstract(term)),
             rule.unit,
             source_unit or rule.unit,
-            None if error is None else self._clean(error),
+            None if error is None else self._clean(self._abstract(error)),
             self._source_name(name),
             self._locations(term, extra),
         )
@@ -158,14 +156,23 @@ class Reading:
         return rewrite(term, replace)
 
     def _locations(self, term: Term, extra: tuple[Span, ...] = ()) -> tuple[Span, ...]:
+        """Where the operations of `term` are written, those of the quantities inside it left out."""
         origins = self._machine.world.origins
-        back = {named: raw for raw, named in self._names.items()}
-        found = set(extra)
-        for node in walk(term):
-            raw = node if node in origins else rewrite(node, back.get) if isinstance(node, Apply) else node
+        for raw, named in self._renamed.items():
             if raw in origins and origins[raw].path:
-                found.add(origins[raw])
-        return tuple(sorted({self._place(span) for span in found}))
+                self._places.setdefault(named, origins[raw])
+        found = set(extra)
+        seen: set[Term] = set()
+        stack = [term]
+        while stack:
+            node = stack.pop()
+            if node in seen or (node in self._parts and node is not term):
+                continue
+            seen.add(node)
+            if node in self._places:
+                found.add(self._places[node])
+            stack.extend(children(node))
+        return tuple(sorted({self._place(span) for span in found if span.path}))
 
     def _place(self, span: Span) -> Span:
         return Span(self._display(span.path), span.line, span.end_line)
@@ -185,7 +192,7 @@ class Reading:
                 continue
             rule = self._machine.rules.symbols.get(name)
             unit = rule.unit if rule is not None else "1"
-            formula = Formula(term, unit, unit, None, self._sources(name), self._locations(term))
+            formula = Formula(self._abstract(term), unit, unit, None, self._sources(name), self._locations(term))
             self.definitions[name] = formula
             pending.extend(self._symbols(formula))
 

@@ -243,7 +243,9 @@ class Statements:
         if guard is FALSE:
             return self.run(node.orelse, state)
         if isinstance(guard, Raise):
-            return self._raise_term(guard, state)
+            if self._in_sizing(state):
+                return self._raise_term(guard, state)
+            guard = self.machine.world.unknown("guard", "a condition that cannot be evaluated", self.machine.span)
         left, right = state.fork(), state
         left.assume(guard, holds=True)
         right.assume(guard, holds=False)

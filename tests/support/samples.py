@@ -175,7 +175,9 @@ def extraction() -> Extraction:
             "page_size": InputFacts("page_size", None, ("ServerArgs.page_size",)),
         },
         hops=(
-            Hop("measure", "ModelRunner.init_torch_distributed", "get_available_gpu_memory", "", "free", SPAN.path, 412),
+            Hop(
+                "measure", "ModelRunner.init_torch_distributed", "get_available_gpu_memory", "", "free", SPAN.path, 412
+            ),
             Hop("argument", "ModelRunner.init", "ModelRunner.profile", "free", "total_gpu_memory", SPAN.path, 415),
         ),
         gaps=(Gap(SPAN.path, 500, "call", "unknown receiver \x1b[31m", ("max_total_num_tokens",)),),
