@@ -71,9 +71,7 @@ def diff(
 ) -> DiffReport:
     """Compare the formulas of two refs by meaning.
 
-    Args:
-        scenarios: the families to compare under, such as ``mla`` or ``mla+eagle``; all when empty.
-        quantities: the quantities to compare; all when empty.
+    `scenarios` (such as ``mla`` or ``mla+eagle``) and `quantities` restrict the comparison; empty means all.
     """
     scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
     with _workspace(options) as workspace:

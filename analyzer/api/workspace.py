@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from analyzer import __version__
-from analyzer.domain.errors import RepositoryError, UsageError
+from analyzer.domain.errors import RepositoryError, UnknownRefError, UsageError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -32,6 +32,7 @@ DEFAULT_REMOTE: Final = "https://github.com/sgl-project/sglang.git"
 SOURCES: Final = ("git", "pypi", "snapshot")
 _INSTALLED: Final = "INSTALLED"
 _ARCHIVES: Final = (".whl", ".tar.gz")
+_PATH_STARTS: Final = ("/", "./", "../", "~")
 
 
 class Silent:
@@ -99,10 +100,10 @@ class Workspace:
             return self._extracted(local, spec)
         if self._options.source == "pypi":
             return self._extracted(self._package_index, spec)
-        if self._clone_path is None and self._is_shipped(spec):
-            self._options.progress.note(f"no clone of SGLang here: {spec} is taken from a snapshot")
-            return self._stored(self.snapshots, spec)
-        return self._extracted(self.versions, spec)
+        if self._clone_path is None and self._options.source is None:
+            folder = _folder_source(spec)
+            return self._extracted(folder, spec) if folder is not None else self._without_clone(spec)
+        return self._in_clone(spec)
 
     def snapshot(self, spec: str) -> Snapshot:
         """The formulas of `spec`."""
@@ -185,15 +186,35 @@ class Workspace:
         snapshot = source.load(spec)
         return Side(snapshot.revision, lambda: snapshot)
 
-    def _is_shipped(self, spec: str) -> bool:
-        """Whether a snapshot made with the rules in use can stand for `spec`."""
-        if self._options.source == "git" or self.snapshots.find(spec) is None:
-            return False
-        return self.snapshots.load(spec).rules_digest == self.rules.digest
+    def _in_clone(self, spec: str) -> Side:
+        """A ref of the clone; a folder of that name counts only when there is no such ref."""
+        try:
+            return self._extracted(self.versions, spec)
+        except UnknownRefError:
+            folder = _folder_source(spec)
+            if folder is None:
+                raise
+            return self._extracted(folder, spec)
+
+    def _without_clone(self, spec: str) -> Side:
+        """A release from its snapshot when that was made with the rules in use, else from a clone to be made.
+
+        Where no clone can be made, a snapshot made with other rules is better than nothing.
+        """
+        if self.snapshots.find(spec) is None:
+            return self._extracted(self.versions, spec)
+        stored = self.snapshots.load(spec)
+        if stored.rules_digest != self.rules.digest:
+            try:
+                return self._extracted(self.versions, spec)
+            except RepositoryError as error:
+                self._options.progress.note(f"{error}; the snapshot in use was made with other rules")
+        self._options.progress.note(f"no clone of SGLang here: {spec} is taken from a snapshot")
+        return self._stored(self.snapshots, spec)
 
 
 def _local_source(spec: str) -> VersionSource | None:
-    """The source behind a spec that names something on this machine rather than a ref."""
+    """The source behind a spec that can only mean something on this machine, never a ref."""
     if spec == _INSTALLED:
         from analyzer.adapters.installed import installed_source
 
@@ -205,11 +226,20 @@ def _local_source(spec: str) -> VersionSource | None:
         if not path.is_file():
             raise RepositoryError(f"there is no file {spec}", hint="give the path of a wheel or sdist")
         return ArchiveSource(path)
-    if not path.is_dir():
+    if not spec.startswith(_PATH_STARTS) and spec not in (".", ".."):
         return None
+    from analyzer.adapters.folder import FolderSource
+
+    if not path.is_dir():
+        raise RepositoryError(f"there is no folder {spec}", hint="give the root of a copy of SGLang")
+    return FolderSource(path)
+
+
+def _folder_source(spec: str) -> VersionSource | None:
+    """The source behind the name of a folder that holds SGLang."""
     from analyzer.adapters.folder import FolderSource, is_sglang_folder
 
-    return FolderSource(path) if is_sglang_folder(path) or path.is_absolute() else None
+    return FolderSource(Path(spec)) if is_sglang_folder(Path(spec)) else None
 
 
 def _build_id() -> str:

@@ -102,7 +102,7 @@ def _sizing_definition(run: Run, sink: str) -> str:
     """
     used = symbols_of(run.sink_value(sink))
     measurements = [m for m in run.machine.world.measurements if m.term.name in used]
-    writes = [calls for receiver, _, calls, _ in run.machine.world.sink_writes if receiver is run.runner]
+    writes = [calls for receiver, _, calls, *_ in run.machine.world.sink_writes if receiver is run.runner]
     if not measurements or not writes:
         return ""
     last = max(measurements, key=lambda m: m.time).calls

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from analyzer.application.selection import require
-from analyzer.domain import build
 from analyzer.domain.binding import Binding
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet, SymbolRule
-from analyzer.domain.scenario import scenario_values
+from analyzer.domain.scenario import outcome, scenario_values
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion
-from analyzer.domain.terms import Atom, Conditional, Symbol, Term, children, constant, symbols_of
-
-_GIB: Final = 1 << 30
+from analyzer.domain.terms import Atom, Conditional, Symbol, Term, children, symbols_of
 
 
 def evaluate_cases(
@@ -28,26 +25,19 @@ def evaluate_cases(
     quantities: Sequence[str],
 ) -> list[CaseResult]:
     """One result per case, in order; a case that cannot be evaluated fails alone."""
-    defined = _with_quantities_defined(extraction)
+    defined = _in_result_units(extraction)
     read = inputs_read(defined, rules, quantities)
     evaluator = _Evaluator(defined, rules, tuple(quantities), read)
     return [evaluator.evaluate(case) for case in cases]
 
 
-def convert_unit(formula: Formula) -> Term:
-    """The formula's value in the unit that results are given in."""
-    if (formula.source_unit, formula.unit) == ("byte", "GiB"):
-        return build.apply("/", formula.term, constant(_GIB))
-    return formula.term
-
-
-def _with_quantities_defined(extraction: Extraction) -> Extraction:
-    """`extraction` where a formula can read a tracked quantity as it reads a sub-quantity."""
+def _in_result_units(extraction: Extraction) -> Extraction:
+    """`extraction` with every tracked quantity in the unit of results, defined like a sub-quantity too."""
     converted = {
-        name: replace(formula, term=convert_unit(formula), source_unit=formula.unit)
+        name: replace(formula, term=outcome(replace(formula, error=None)), source_unit=formula.unit)
         for name, formula in extraction.quantities.items()
     }
-    return replace(extraction, definitions={**extraction.definitions, **converted})
+    return replace(extraction, quantities=converted, definitions={**extraction.definitions, **converted})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +107,10 @@ def _raise_error(formula: Formula, binding: Binding) -> None:
         return
     try:
         binding.value(formula.error)
+    except RaisedError as raised:
+        # A guard that cannot be computed says nothing; only a raise statement stops the server.
+        if raised.deliberate:
+            raise
     except MissingInputError:
         # Whether it raises depends on an input that is not known; the value itself may not.
         return

@@ -30,10 +30,8 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    except BrokenPipeError:
-        from analyzer.cli.output import abandon_stdout  # noqa: PLC0415 - `--help` does not need it
-
-        abandon_stdout()
+    except SystemExit:
+        # So click leaves when the reader of stdout has left; that says nothing about the formulas.
         return 0
     except AnalyzerError as error:
         _report(str(error), state)

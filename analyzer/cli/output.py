@@ -48,12 +48,8 @@ def write_stdout(text: str) -> None:
         sys.stdout.write(safe)
         sys.stdout.flush()
     except BrokenPipeError:
-        abandon_stdout()
-
-
-def abandon_stdout() -> None:
-    """Let what is still buffered go nowhere: Python flushes once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Python flushes stdout once more when it ends, which must not fail either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _page(common: Common, rules: RuleSet, scenarios: Iterable[str]) -> Page:

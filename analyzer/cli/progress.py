@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
+import click
+
 from analyzer.domain.characters import printable
 
 
@@ -17,7 +19,7 @@ class StderrProgress:
     def note(self, message: str) -> None:
         """Say one line."""
         if not self._quiet:
-            print(f"note: {printable(message)}", file=sys.stderr, flush=True)
+            click.echo(f"note: {printable(message)}", err=True)
 
     def track(self, items: Iterable[str], total: int, label: str) -> Iterable[str]:
         """Yield `items`, counting them."""
@@ -26,6 +28,6 @@ class StderrProgress:
 
 def _count(items: Iterable[str], total: int, label: str) -> Iterator[str]:
     for done, item in enumerate(items, 1):
-        print(f"\r\x1b[K{label} {done}/{total} {printable(item)}", end="", file=sys.stderr, flush=True)
+        click.echo(f"\r\x1b[K{label} {done}/{total} {printable(item)}", nl=False, err=True)
         yield item
-    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    click.echo("\r\x1b[K", nl=False, err=True)

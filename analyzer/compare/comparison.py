@@ -10,7 +10,7 @@ from analyzer.compare.explain import Part, explain
 from analyzer.compare.findings import Finding, to_changes
 from analyzer.compare.ladder import Judge, Judgement, exceptions_of
 from analyzer.compare.outside import outside_guard
-from analyzer.compare.pairing import Sides, preferred_values
+from analyzer.compare.pairing import NEVER_OPENED, Sides, preferred_values, quantity_symbols
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Change, Kind
@@ -64,10 +64,11 @@ class _Run:
         self._rules = rules
         self._scenarios = tuple(scenarios)
         self._quantities = tuple(quantities)
-        self._judge = Judge(rules.symbols)
+        self._judge = Judge({**quantity_symbols(rules), **rules.symbols})
         self.verdicts: dict[str, dict[str, Kind]] = {name: {} for name in quantities if self._known(name)}
         self.findings: list[Finding] = []
         self.notes: list[str] = []
+        self._cancelled: dict[tuple[str | None, str], bool] = {}
 
     def _known(self, name: str) -> bool:
         return name in self._base.quantities or name in self._head.quantities
@@ -108,26 +109,31 @@ class _Run:
         unit = self._unit(name)
         if before is after:
             return Judgement(Kind.IDENTICAL, before, after)
-        for first, second in ((before, after), sides.aligned(before, after), sides.opened(before, after)):
-            if self._judge.equal(first, second):
+        aligned, opened = sides.aligned(before, after), sides.opened(before, after)
+        for pair in dict.fromkeys(((before, after), aligned, opened)):
+            if self._judge.alike(*pair):
                 return Judgement(Kind.REFACTOR, before, after)
-        first, second = sides.aligned(before, after)
-        found = self._judge.judge(first, second, unit, self.preferred(sides.scenario or self._first_scenario()))
-        if found.kind is Kind.SEMANTIC and self._suspicious(sides, first, second):
-            opened = self._judge.judge(*sides.opened(before, after), unit, self.preferred(sides.scenario or ""))
-            # With sub-quantities held apart a difference may be one that their formulas rule out.
-            return found if opened.kind is Kind.SEMANTIC else opened
+        preferred = self.preferred(sides.scenario or self._first_scenario())
+        found = self._judge.judge(*aligned, unit, preferred)
+        if found.kind > Kind.UNIT and opened != aligned:
+            if found.kind is not Kind.SEMANTIC or self._suspicious(sides, *aligned):
+                # With sub-quantities held apart, a difference may be one that their formulas rule out.
+                deeper = self._judge.judge(*opened, unit, preferred)
+                found = deeper if deeper.kind < found.kind else found
         return found
 
     def _first_scenario(self) -> str:
         return self._scenarios[0] if self._scenarios else ""
 
     def _suspicious(self, sides: Sides, before: Term, after: Term) -> bool:
-        """Whether one side reads what a sub-quantity of the other is made of."""
+        """Whether a sub-quantity differs, or one side reads what a sub-quantity of the other is made of."""
         first, second = symbols_of(before), symbols_of(after)
         apart = first ^ second
         below = set[str]()
         for name in first | second:
+            pair = sides.pair(name)
+            if pair is not None and pair[0] is not pair[1]:
+                return True
             below |= sides.reads(name)
         return bool(apart & below)
 
@@ -159,60 +165,67 @@ class _Run:
             return True
         return name in _MEASURED and _path(self._base) != _path(self._head)
 
-    def part(self, judgement: Judgement) -> Part:
+    def parts(self, judgement: Judgement) -> tuple[Part, ...]:
         """What the difference consists of, in the areas that rules have for its kind."""
+        whole = (judgement.before, judgement.after)
         match judgement.kind:
             case Kind.MOVED:
-                return Part("path", "changed", judgement.before, judgement.after)
+                return (Part("path", "changed", *whole),)
             case Kind.UNIT:
-                return Part("unit", "changed", judgement.before, judgement.after)
+                return (Part("unit", "changed", *whole),)
             case Kind.IDENTICAL | Kind.REFACTOR:
-                return self._rewritten(judgement)
-        if self._judge.equal(judgement.before, judgement.after):
+                self._note_exceptions(judgement)
+                return (Part("order", "changed", *whole),)
+        if self._judge.equal(*whole):
             # Undecided for what the analysis could not follow, not for what it found.
-            return Part("extraction", "changed", judgement.before, judgement.after)
-        found = explain(judgement.before, judgement.after, self._judge.equal)
-        if judgement.kind is Kind.ROUNDING and found.area not in ("rounding", "order"):
-            return Part("rounding", "changed", found.before or judgement.before, found.after or judgement.after)
+            return (Part("extraction", "changed", *whole),)
+        found = explain(*whole, self._judge.equal)
+        if judgement.kind is Kind.ROUNDING and not (len(found) == 1 and found[0].area == "rounding"):
+            return (Part("rounding", "changed", *_shown(found, whole)),)
         return found
 
-    def _rewritten(self, judgement: Judgement) -> Part:
+    def _note_exceptions(self, judgement: Judgement) -> None:
         raised = exceptions_of(judgement.before), exceptions_of(judgement.after)
         if raised[0] != raised[1]:
             old, new = (", ".join(sorted(names)) or "no error" for names in raised)
             self.notes.append(f"the exception raised changed from {old} to {new} under the same conditions")
-        return Part("order", "changed", judgement.before, judgement.after)
 
     def report(
         self, name: str, judgement: Judgement, scenarios: tuple[str, ...], affects: Iterable[str], guard: str = ""
     ) -> None:
-        """Add a finding for `judgement`."""
+        """Add a finding for every part of the difference."""
         before, after = self.formulas(name)
-        part = self.part(judgement)
-        self.findings.append(
-            Finding(
-                name,
-                judgement.kind,
-                part,
-                scenarios,
-                before,
-                after,
-                tuple(other for other in affects if other != name),
-                judgement.witness,
-                judgement.bound,
-                guard,
-                to_text(part.condition) if part.condition is not None else "",
+        readers = tuple(other for other in affects if other != name)
+        for part in self.parts(judgement):
+            self.findings.append(
+                Finding(
+                    quantity=name,
+                    kind=judgement.kind,
+                    part=part,
+                    scenarios=scenarios,
+                    before=before,
+                    after=after,
+                    affects=readers,
+                    witness=judgement.witness,
+                    bound=judgement.bound,
+                    guard=guard,
+                    detail=to_text(part.condition) if part.condition is not None else "",
+                )
             )
-        )
 
     def proven(self, before: Term, after: Term) -> bool:
         """Whether the two terms are proven equal."""
         return self._judge.equal(before, after)
 
-    def cancels_out(self, sides: Sides, name: str) -> bool:
-        """Whether `name` is the same after all once its sub-quantities are opened."""
-        pair = sides.pair(name)
-        return pair is not None and self.proven(*sides.opened(*pair))
+    def cancels_out(self, sides: Sides, name: str, reader: str) -> bool:
+        """Whether `reader` is the same after all once sub-quantities such as `name` are opened."""
+        pair = sides.pair(reader)
+        if pair is None or name in NEVER_OPENED:
+            return False
+        key = (sides.scenario, reader)
+        if key not in self._cancelled:
+            self._cancelled[key] = self.proven(*sides.opened(*pair))
+        return self._cancelled[key]
 
     def plain(self, before: Term, after: Term, name: str, scenario: str) -> Judgement:
         """The pair as it is, nothing opened."""
@@ -241,7 +254,7 @@ class _Run:
             if judgement.kind >= Kind.ROUNDING:
                 found.append((name, judgement))
         for name, judgement in found:
-            affects = [other for other in names if name in sides.reads(other) and not self.cancels_out(sides, other)]
+            affects = [other for other in names if name in sides.reads(other) and not self.cancels_out(sides, name, other)]
             if name in subs and not affects:
                 continue
             guard = outside_guard(judgement.witness, self._rules, self._scenarios)
@@ -319,7 +332,7 @@ class _ScenarioRun:
         """Pass the kind of `name` on to what depends on it, and report it."""
         kind, readers = judgement.kind, self._readers(name)
         if kind >= Kind.ROUNDING and name != DEFAULT_FRACTION:
-            readers = [reader for reader in readers if not self._run.cancels_out(self._sides, reader)]
+            readers = [reader for reader in readers if not self._run.cancels_out(self._sides, name, reader)]
             for reader in readers:
                 coloured[reader] = max(coloured[reader], kind)
             if report and not readers:
@@ -375,6 +388,13 @@ class _ScenarioRun:
                 name,
             )
         )
+
+
+def _shown(parts: tuple[Part, ...], whole: tuple[Term, Term]) -> tuple[Term, Term]:
+    first = parts[0]
+    if len(parts) > 1 or first.before is None or first.after is None:
+        return whole
+    return first.before, first.after
 
 
 def _path(extraction: Extraction) -> list[tuple[str, ...]]:

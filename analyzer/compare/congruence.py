@@ -39,7 +39,7 @@ class Congruence:
             return self._distance(before, after) == 0
 
     def _distance(self, before: Term, after: Term) -> int:
-        if before is after or self._skeleton(before) == self._skeleton(after):
+        if before is after or self.skeleton(before) == self.skeleton(after):
             return 0
         key = (before, after)
         known = self._apart.get(key)
@@ -72,7 +72,7 @@ class Congruence:
             self._sizes[term] = len(post_order(term))
         return self._sizes[term]
 
-    def _skeleton(self, root: Term) -> bytes:
+    def skeleton(self, root: Term) -> bytes:
         """A digest that does not see the order of operands where it does not matter."""
         known = self._skeletons
         if root not in known:
@@ -92,8 +92,8 @@ class Congruence:
             return None
         if not (isinstance(before, Apply) and before.op in _COMMUTATIVE):
             return list(zip(first, second, strict=True))
-        shared = {self._skeleton(term) for term in first} & {self._skeleton(term) for term in second}
-        left, right = ([term for term in side if self._skeleton(term) not in shared] for side in (first, second))
+        shared = {self.skeleton(term) for term in first} & {self.skeleton(term) for term in second}
+        left, right = ([term for term in side if self.skeleton(term) not in shared] for side in (first, second))
         return list(zip(left, right, strict=True)) if len(left) == len(right) else None
 
 

@@ -10,6 +10,7 @@ from analyzer.compare.forms import Branch, Failure, Form, Guard, Polynomial, Poo
 # Pushing operations into choices can grow without end; past these many steps a choice stays one value.
 _STEPS_PER_OPERATION: Final = 300
 _STEPS_PER_FORMULA: Final = 3_000
+_WORK_PER_FORMULA: Final = 40_000
 _FEWEST_STEPS: Final = 40
 
 Facts = tuple[tuple[Guard, bool], ...]
@@ -32,12 +33,14 @@ class Diagrams:
         self._chosen: dict[tuple[Form, Form, Form], Form] = {}
         self._lifted: dict[tuple[object, ...], Form] = {}
         self._left_in_formula = _STEPS_PER_FORMULA
+        self._work_allowed = _WORK_PER_FORMULA
         self._left = _STEPS_PER_OPERATION
         self._depth = 0
 
     def start_formula(self) -> None:
         """Begin a formula with a full allowance of steps."""
         self._left_in_formula = _STEPS_PER_FORMULA
+        self._work_allowed = self.pool.work + _WORK_PER_FORMULA
 
     def ask(self, guard: Guard) -> Form:
         """The guard as a yes-or-no value."""
@@ -91,7 +94,7 @@ class Diagrams:
 
     def _tick(self) -> None:
         self._left -= 1
-        if self._left < 0:
+        if self._left < 0 or self.pool.work > self._work_allowed:
             raise TooLargeError
 
     def _choose(self, guard: Form, then: Form, otherwise: Form) -> Form:
@@ -102,6 +105,9 @@ class Diagrams:
             return otherwise
         if isinstance(guard, Failure):
             return guard
+        if isinstance(guard, Polynomial):
+            # A question that grew too large was left as one value.
+            guard = self.ask(pool.guard("truth", "", (guard,)))
         assert isinstance(guard, Branch)
         if then is otherwise and not guard.fails:
             return then

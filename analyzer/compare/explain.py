@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -16,6 +16,7 @@ Equal = Callable[[Term, Term], bool]
 _ROUNDINGS: Final = frozenset({"int", "floor", "ceil", "round", "float", "float32"})
 _DIVISIONS: Final = frozenset({"/", "//"})
 _KIB: Final = 1024
+_MAX_PARTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,110 +33,127 @@ class Part:
     condition: Term | None = None
 
 
-def explain(before: Term, after: Term, equal: Equal) -> Part:
-    """The smallest part in which `before` and `after` differ."""
+def explain(before: Term, after: Term, equal: Equal) -> tuple[Part, ...]:
+    """The smallest parts in which `before` and `after` differ, in the order they are computed."""
     with deep_recursion():
-        return _Explainer(equal).part(before, after, "term")
+        return _Explainer(equal).parts(before, after, "term")
 
 
 class _Explainer:
     def __init__(self, equal: Equal) -> None:
         self._equal_terms = equal
-        self._memo: dict[tuple[Term, Term, str], Part] = {}
+        self._memo: dict[tuple[Term, Term, str], tuple[Part, ...]] = {}
 
-    def part(self, before: Term, after: Term, area: str) -> Part:
-        """The difference of two terms that stand in a place of kind `area`."""
+    def parts(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
+        """The differences of two terms that stand in a place of kind `area`."""
         key = (before, after, area)
         if key not in self._memo:
             # The answer if taking the pair apart leads back to it.
-            self._memo[key] = Part(area, "changed", before, after)
-            self._memo[key] = self._part(before, after, area)
+            self._memo[key] = (Part(area, "changed", before, after),)
+            self._memo[key] = self._parts(before, after, area)
         return self._memo[key]
 
     def _equal(self, before: Term, after: Term) -> bool:
         return before is after or self._equal_terms(before, after)
 
-    def _part(self, before: Term, after: Term, area: str) -> Part:
+    def _parts(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         if isinstance(before, Conditional) or isinstance(after, Conditional):
             found = self._conditionals(before, after, area)
-            if found is not None:
+            if found:
                 return found
         if isinstance(before, Raise) or isinstance(after, Raise):
-            return Part("error", _action(before, after), *_unless_value(before, after))
+            return (Part("error", _action(before, after), *_unless_value(before, after)),)
         for step in (self._rounding, self._clamp, self._product, self._sum, self._same_operator):
             found = step(before, after, area)
-            if found is not None:
+            if found:
                 return found
-        return Part(_leaf_area(before, after, area), "changed", before, after)
+        return (Part(_leaf_area(before, after, area), "changed", before, after),)
 
-    def _conditionals(self, before: Term, after: Term, area: str) -> Part | None:
+    def _conditionals(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
+        found: tuple[Part, ...] = ()
+        both = isinstance(before, Conditional) and isinstance(after, Conditional)
         if isinstance(before, Conditional) and isinstance(after, Conditional):
-            found = self._two_conditionals(before, after, area)
-            if found is not None:
-                return found
-        if isinstance(after, Conditional):
+            found = self._same_branches(before, after, area)
+        if not found and isinstance(after, Conditional):
             found = self._new_guard(before, after, "added")
-            if found is not None:
-                return found
-        if isinstance(before, Conditional):
+        if not found and isinstance(before, Conditional):
             found = self._new_guard(after, before, "removed")
-            if found is not None:
-                return found
-        return None
+        if not found and both:
+            assert isinstance(before, Conditional)
+            assert isinstance(after, Conditional)
+            found = self._all_apart(before, after, area)
+        return found
 
-    def _two_conditionals(self, before: Conditional, after: Conditional, area: str) -> Part | None:
+    def _same_branches(self, before: Conditional, after: Conditional, area: str) -> tuple[Part, ...]:
         if self._equal(before.guard, after.guard):
-            if self._equal(before.then, after.then):
-                return self.part(before.otherwise, after.otherwise, area)
-            if self._equal(before.otherwise, after.otherwise) or not (
-                isinstance(before.then, Raise) or isinstance(after.then, Raise)
-            ):
-                return self.part(before.then, after.then, area)
-            return self.part(before.otherwise, after.otherwise, area)
+            return self._of_pairs([(before.then, after.then), (before.otherwise, after.otherwise)], area)
         if self._equal(before.then, after.then) and self._equal(before.otherwise, after.otherwise):
             kind = "error" if _raises(before) or _raises(after) else "guard"
-            return Part(kind, "changed", before.guard, after.guard)
-        return None
+            return (Part(kind, "changed", before.guard, after.guard),)
+        return ()
 
-    def _new_guard(self, plain: Term, guarded: Conditional, action: str) -> Part | None:
+    def _all_apart(self, before: Conditional, after: Conditional, area: str) -> tuple[Part, ...]:
+        """The branches' differences, and the guard's unless it only repeats them."""
+        branches = self._of_pairs([(before.then, after.then), (before.otherwise, after.otherwise)], area)
+        shown = {(part.before, part.after) for part in branches}
+        inside = {(part.before, part.after) for part in self._inside(before.guard, after.guard)}
+        if inside and inside <= shown:
+            return branches
+        kind = "error" if _raises(before) or _raises(after) else "guard"
+        return _distinct((Part(kind, "changed", before.guard, after.guard), *branches))
+
+    def _inside(self, before: Term, after: Term) -> tuple[Part, ...]:
+        """The differences of what two guards ask about."""
+        if isinstance(before, Apply) and isinstance(after, Apply) and before.op == after.op:
+            if len(before.args) == len(after.args):
+                pairs = list(zip(before.args, after.args, strict=True))
+                if is_boolean(before.args[0]):
+                    return tuple(part for a, b in pairs if not self._equal(a, b) for part in self._inside(a, b))
+                return self._of_pairs(pairs, "term")
+        return ()
+
+    def _of_pairs(self, pairs: Iterable[tuple[Term, Term]], area: str) -> tuple[Part, ...]:
+        return _distinct(part for a, b in pairs if not self._equal(a, b) for part in self.parts(a, b, area))
+
+    def _new_guard(self, plain: Term, guarded: Conditional, action: str) -> tuple[Part, ...]:
         """`guarded` is `plain` but for one branch."""
         for kept, other in ((guarded.otherwise, guarded.then), (guarded.then, guarded.otherwise)):
             if not self._equal(plain, kept):
                 continue
             condition = guarded.guard if kept is guarded.otherwise else negate(guarded.guard)
             if isinstance(other, Raise):
-                return _one_sided("error", action, condition, condition)
-            inner = self.part(kept, other, "term") if action == "added" else self.part(other, kept, "term")
-            if inner.area == "clamp" and inner.action == action:
+                return (_one_sided("error", action, condition, condition),)
+            inner = self.parts(kept, other, "term") if action == "added" else self.parts(other, kept, "term")
+            if len(inner) == 1 and inner[0].area == "clamp" and inner[0].action == action:
                 return inner
-            return _one_sided("guard", action, guarded, condition)
-        return None
+            return (_one_sided("guard", action, guarded, condition),)
+        return ()
 
-    def _rounding(self, before: Term, after: Term, area: str) -> Part | None:
+    def _rounding(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         first, second = _rounded(before), _rounded(after)
         if first and second and isinstance(before, Apply) and isinstance(after, Apply):
             if before.op == after.op:
-                return self.part(before.args[0], after.args[0], area)
+                return self.parts(before.args[0], after.args[0], area)
             if self._equal(before.args[0], after.args[0]):
-                return Part("rounding", "changed", before, after)
+                return (Part("rounding", "changed", before, after),)
         if second and isinstance(after, Apply) and self._equal(before, after.args[0]):
-            return Part("rounding", "added", None, after)
+            return (Part("rounding", "added", None, after),)
         if first and isinstance(before, Apply) and self._equal(before.args[0], after):
-            return Part("rounding", "removed", before, None)
+            return (Part("rounding", "removed", before, None),)
         for whole, plain, action in ((after, before, "added"), (before, after, "removed")):
             unit = _rounded_down_to(whole)
             if unit is not None and self._equal(unit[0], plain):
-                return _one_sided("rounding", action, whole)
+                return (_one_sided("rounding", action, whole),)
         return self._division(before, after)
 
-    def _division(self, before: Term, after: Term) -> Part | None:
+    def _division(self, before: Term, after: Term) -> tuple[Part, ...]:
         if not (isinstance(before, Apply) and isinstance(after, Apply) and {before.op, after.op} == _DIVISIONS):
-            return None
+            return ()
         if all(map(self._equal, before.args, after.args)):
-            return Part("rounding", "changed", before, after)
-        return None
+            return (Part("rounding", "changed", before, after),)
+        return ()
 
-    def _clamp(self, before: Term, after: Term, area: str) -> Part | None:
+    def _clamp(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         for op in ("min", "max"):
             first, second = _operands(op, before), _operands(op, after)
             if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no clamp on either side
@@ -143,27 +161,28 @@ class _Explainer:
             found = self._leftover(first, second)
             if found is not None:
                 return self._of_leftover(*found, "clamp")
-        return None
+        return ()
 
-    def _sum(self, before: Term, after: Term, area: str) -> Part | None:
+    def _sum(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         first, second = _summands(before), _summands(after)
         if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no sum on either side
-            return None
+            return ()
         found = self._leftover(first, second)
-        return None if found is None else self._of_leftover(*found, "term")
+        return () if found is None else self._of_leftover(*found, "term")
 
-    def _product(self, before: Term, after: Term, area: str) -> Part | None:
+    def _product(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         if _is_sum(before) or _is_sum(after):
-            return None
+            return ()
         first, second = _factors(before), _factors(after)
         if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no product on either side
-            return None
-        conversion = _conversion(first, second)
+            return ()
         found = self._leftover(first, second)
         if found is None:
-            return None
-        part = self._of_leftover(*found, "factor")
-        return Part("conversion", part.action, part.before, part.after) if conversion and part.area == "factor" else part
+            return ()
+        parts = self._of_leftover(*found, "factor")
+        if len(parts) == 1 and parts[0].area == "factor" and _conversion(first, second):
+            return (replace(parts[0], area="conversion"),)
+        return parts
 
     def _leftover(self, first: list[Term], second: list[Term]) -> tuple[list[Term], list[Term]] | None:
         """What remains after pairing off equal operands; None when nothing pairs, or all does."""
@@ -177,25 +196,29 @@ class _Explainer:
         nothing_paired = len(left) == len(first) and len(left) + len(right) > 2  # noqa: PLR2004 - one each still pairs
         return None if nothing_paired or not (left or right) else (left, right)
 
-    def _of_leftover(self, left: list[Term], right: list[Term], area: str) -> Part:
+    def _of_leftover(self, left: list[Term], right: list[Term], area: str) -> tuple[Part, ...]:
         if not left:
-            return Part(area, "added", None, _joined(right, area))
+            return (Part(area, "added", None, _joined(right, area)),)
         if not right:
-            return Part(area, "removed", _joined(left, area), None)
+            return (Part(area, "removed", _joined(left, area), None),)
         if len(left) == len(right) == 1:
-            return self.part(left[0], right[0], area)
-        return Part(area, "changed", _joined(left, area), _joined(right, area))
+            return self.parts(left[0], right[0], area)
+        return (Part(area, "changed", _joined(left, area), _joined(right, area)),)
 
-    def _same_operator(self, before: Term, after: Term, area: str) -> Part | None:
+    def _same_operator(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         if is_boolean(before) or is_boolean(after):
-            return Part("guard", "changed", before, after)
+            return (Part("guard", "changed", before, after),)
         if not (isinstance(before, Apply) and isinstance(after, Apply)):
-            return None
+            return ()
         if before.op != after.op or len(before.args) != len(after.args):
-            return None
-        differing = [(a, b) for a, b in zip(before.args, after.args, strict=True) if not self._equal(a, b)]
+            return ()
         inner = "factor" if before.op in ("*", "/", "//", "%") else area
-        return self.part(*differing[0], inner) if len(differing) == 1 else None
+        return self._of_pairs(zip(before.args, after.args, strict=True), inner)
+
+
+def _distinct(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The first few different ones: more than that nobody reads."""
+    return tuple(dict.fromkeys(parts))[:_MAX_PARTS]
 
 
 def _one_sided(area: str, action: str, shown: Term, condition: Term | None = None) -> Part:

@@ -121,16 +121,16 @@ def _side(term: Term | None, formula: Formula | None) -> Side | None:
 def _summary(rule: ChangeRule, finding: Finding, before: Side | None, after: Side | None) -> str:
     return rule.message.format(
         quantity=finding.quantity,
-        detail=finding.detail,
-        before=_shortened(before),
-        after=_shortened(after),
+        detail=_shortened(finding.detail),
+        before=_shortened(before.text if before else "nothing"),
+        after=_shortened(after.text if after else "nothing"),
         scenarios=", ".join(finding.scenarios) or "no scenario",
     )
 
 
-def _shortened(side: Side | None) -> str:
-    text = " ".join(side.text.split()) if side is not None else "nothing"
-    return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 3]}..."
 
 
 def fingerprint(rule: str, quantity: str, before: Side | None, after: Side | None) -> str:

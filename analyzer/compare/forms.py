@@ -109,6 +109,8 @@ class Pool:
         self._nodes: dict[tuple[object, ...], Node] = {}
         self._sums: dict[tuple[tuple[Monomial, Number], ...], Polynomial] = {}
         self._heights: dict[Node, int] = {}
+        # Terms summed so far: what the algebra costs.
+        self.work = 0
         self.true = self.literal("bool", True)  # noqa: FBT003 - the literal itself
         self.false = self.literal("bool", False)  # noqa: FBT003 - the literal itself
         self.none = self.literal("none", None)
@@ -139,6 +141,7 @@ class Pool:
         kept = [(monomial, _simple(coefficient)) for monomial, coefficient in terms.items() if coefficient]
         if len(kept) > 1:
             kept.sort(key=_monomial_order)
+        self.work += 1 + len(kept)
         flat = tuple(kept)
         node = self._sums.get(flat)
         if node is None:

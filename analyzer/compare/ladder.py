@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -11,7 +12,6 @@ from analyzer.compare.congruence import Congruence
 from analyzer.compare.normalize import Normaliser
 from analyzer.compare.points import SpaceBuilder
 from analyzer.compare.sampling import Difference, Sampler, witness_of
-from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.rules import SymbolRule
 from analyzer.domain.terms import Opaque, Raise, Term, walk
@@ -23,6 +23,9 @@ _ROUNDING_SHARE: Final = 0.01
 _ROUNDING_TOKENS: Final = 256.0
 # The normal form of a larger pair costs more than it finds; its parts have been tried by then.
 _LARGEST_WHOLE: Final = 1_200
+_LARGEST_FIRST: Final = 160
+_QUICK_POINTS: Final = 90
+_HINTS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,17 @@ class Judge:
         self._erased = Normaliser(symbols, erase_rounding=True)
         self._parts = Congruence(self._exact.equal)
         self._rounded_parts = Congruence(self._erased.equal)
+        # Where quantities judged earlier differ, later ones are likely to differ too.
+        self._hints: deque[Mapping[str, object]] = deque(maxlen=_HINTS)
         self._judged: dict[tuple[Term, Term, str], Judgement] = {}
+
+    def alike(self, before: Term, after: Term) -> bool:
+        """Whether the two are proven equal part by part."""
+        return before is after or self._parts.equal(before, after)
 
     def equal(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal."""
-        return before is after or self._parts.equal(before, after) or self._whole(self._exact, before, after)
+        return self.alike(before, after) or self._whole(self._exact, before, after)
 
     def _equal_but_for_rounding(self, before: Term, after: Term) -> bool:
         return self._rounded_parts.equal(before, after) or self._whole(self._erased, before, after)
@@ -68,44 +77,54 @@ class Judge:
     def _place(self, before: Term, after: Term, unit: str, preferred: Mapping[str, Value]) -> Judgement:
         if before is after:
             return Judgement(Kind.IDENTICAL, before, after)
-        if self.equal(before, after):
+        if self._parts.equal(before, after):
             return Judgement(Kind.REFACTOR, before, after)
-        rounding = self._equal_but_for_rounding(before, after)
-        sampler, names = self._sampler(before, after, preferred)
-        found = sampler.search(exhaustive=rounding)
-        if rounding:
-            return self._by_rounding(before, after, unit, sampler, found, names)
+        sampler, calls = self._sampler(before, after, preferred)
+        found: list[Difference] = []
+        if self._parts.size(before) + self._parts.size(after) > _LARGEST_FIRST:
+            # A difference is found sooner than a large proof fails.
+            found = sampler.search(points=_QUICK_POINTS)
+        if not found and self._whole(self._exact, before, after):
+            return Judgement(Kind.REFACTOR, before, after)
+        found = found or sampler.search()
+        if found and not all(_is_rounding(difference, unit) for difference in found):
+            return self._semantic(before, after, sampler.best(found), calls)
+        if self._equal_but_for_rounding(before, after):
+            return self._by_rounding(before, after, unit, sampler, calls)
         if found:
-            return Judgement(Kind.SEMANTIC, before, after, witness_of(sampler.best(found), names))
+            return self._semantic(before, after, sampler.best(found), calls)
         return Judgement(Kind.UNDECIDED, before, after)
+
+    def _semantic(self, before: Term, after: Term, found: Difference, calls: Mapping[str, Opaque]) -> Judgement:
+        self._hints.append({key: found.point[key] for key in found.read})
+        return Judgement(Kind.SEMANTIC, before, after, witness_of(found, calls))
 
     def _sampler(
         self, before: Term, after: Term, preferred: Mapping[str, Value]
-    ) -> tuple[Sampler, dict[str, str]]:
-        keys: dict[Opaque, str] = {}
-        names: dict[str, str] = {}
-        sides: list[set[str]] = []
-        for term in (before, after):
-            own = set()
-            for part in walk(term):
-                if isinstance(part, Opaque):
-                    keys[part] = f"?{self._exact.form(part).key.hex()}"
-                    names[keys[part]] = to_text(part)
-                    own.add(keys[part])
-            sides.append(own)
-        space = SpaceBuilder(self._symbols, preferred, lambda term: keys[term]).build(before, after)
-        return Sampler(before, after, space, keys, frozenset(sides[0] ^ sides[1])), names
+    ) -> tuple[Sampler, dict[str, Opaque]]:
+        first, second = (dict.fromkeys(part for part in walk(t) if isinstance(part, Opaque)) for t in (before, after))
+        keys = {part: self._call_key(part, shared=part in first and part in second) for part in (*first, *second)}
+        calls = {key: part for part, key in keys.items()}
+        space = SpaceBuilder(self._symbols, preferred, keys.__getitem__).build(before, after)
+        unknown = {keys[part] for part in first} ^ {keys[part] for part in second}
+        return Sampler(before, after, space, keys, frozenset(unknown), self._hints), calls
+
+    def _call_key(self, part: Opaque, *, shared: bool) -> str:
+        """What two calls have in common that give the same value."""
+        digest = self._parts.skeleton(part) if shared else self._exact.form(part).key
+        return f"?{part.name}#{digest.hex()}"
 
     def _by_rounding(
-        self, before: Term, after: Term, unit: str, sampler: Sampler, found: list[Difference], names: dict[str, str]
+        self, before: Term, after: Term, unit: str, sampler: Sampler, calls: dict[str, Opaque]
     ) -> Judgement:
-        measured = found or sampler.search(exhaustive=True, exact=False)
-        if not measured:
+        """Equal without rounding: how far apart rounding brings them, or semantic where that is far."""
+        found = sampler.search(exhaustive=True) or sampler.search(exhaustive=True, exact=False)
+        if not found:
             return Judgement(Kind.ROUNDING, before, after, None, f"no difference on {sampler.tried} points")
-        best = witness_of(sampler.best(measured[:3] if not found else measured), names)
-        if not all(_is_rounding(difference, unit) for difference in measured):
+        best = witness_of(sampler.best(found), calls)
+        if not all(_is_rounding(difference, unit) for difference in found):
             return Judgement(Kind.SEMANTIC, before, after, best)
-        largest = max((d.size for d in measured), default=0.0)
+        largest = max(difference.size for difference in found)
         bound = f"at most {largest:.6g} {unit} (largest of {sampler.tried} points)"
         return Judgement(Kind.ROUNDING, before, after, best, bound)
 

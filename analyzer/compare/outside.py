@@ -18,7 +18,7 @@ def outside_guard(witness: Witness | None, rules: RuleSet, scenarios: Sequence[s
     parts = []
     for name, value in sorted(witness.inputs.items()):
         rule = rules.symbols.get(name)
-        if rule is not None and rule.free:
+        if name in rules.quantities or (rule is not None and rule.free):
             continue
         default = rule.default.value if rule is not None and isinstance(rule.default, Constant) else None
         if all(value != values.get(name, default) for values in settled):

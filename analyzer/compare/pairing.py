@@ -8,15 +8,23 @@ from typing import Final
 from analyzer.domain.build import rewrite
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.report import Value
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, Specialiser, outcome, scenario_values
 from analyzer.domain.terms import Constant, Symbol, Term, symbols_of
 
 # Measured or chosen, not computed from anything that a case could set instead.
-_NEVER_EXPANDED: Final = frozenset(
+NEVER_OPENED: Final = frozenset(
     {"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION}
 )
 _MAX_ROUNDS: Final = 8
+# Plausible values of quantities, by unit, for formulas that read them; a budget can be negative.
+_DOMAINS: Final = {
+    "GiB": Domain("real", -64, 280, (10.5, 45.25, 1.0, 0.0, -2.5, 120.0)),
+    "byte/token": Domain("integer", 1, 1 << 26, (70_272, 131_072, 1_000)),
+    "token": Domain("integer", -(1 << 20), 1 << 28, (159_277, 1_000_000, 4_096, 0)),
+    "1": Domain("real", 0, 1, (0.88, 0.5, 0.75)),
+}
+_ANY_COUNT: Final = Domain("integer", 0, 1 << 20, (256, 1, 0, 48, 4_096))
 
 
 class Side:
@@ -30,6 +38,8 @@ class Side:
         if values is not None:
             self._specialiser = Specialiser(extraction, rules, values, open_symbols=open_symbols)
         self._known: dict[str, Term | None] = {}
+        self._symbols: dict[str, frozenset[str]] = {}
+        self._reads: dict[str, frozenset[str]] = {}
         self._defaults = Specialiser(extraction, rules, values or {}, open_symbols=open_symbols)
 
     def formula(self, name: str) -> Formula | None:
@@ -53,21 +63,31 @@ class Side:
 
     def reads(self, name: str) -> frozenset[str]:
         """Every symbol that `name` depends on, through sub-quantities."""
+        if name not in self._reads:
+            self._reads[name] = self._reach(name)
+        return self._reads[name]
+
+    def _reach(self, name: str) -> frozenset[str]:
         reached: set[str] = set()
         waiting = [name]
         while waiting:
-            term = self.term(waiting.pop())
-            new = (symbols_of(term) if term is not None else frozenset()) - reached
+            new = self._direct(waiting.pop()) - reached
             reached |= new
             waiting.extend(new)
         return frozenset(reached)
+
+    def _direct(self, name: str) -> frozenset[str]:
+        if name not in self._symbols:
+            term = self.term(name)
+            self._symbols[name] = symbols_of(term) if term is not None else frozenset()
+        return self._symbols[name]
 
     def expand(self, term: Term, names: Iterable[str] | None = None) -> Term:
         """`term` with sub-quantities replaced by their formulas: those of `names`, or all."""
         chosen = None if names is None else frozenset(names)
 
         def replace(node: Term) -> Term | None:
-            if isinstance(node, Symbol) and node.name not in _NEVER_EXPANDED:
+            if isinstance(node, Symbol) and node.name not in NEVER_OPENED:
                 if chosen is None or node.name in chosen:
                     return self.term(node.name)
             return None
@@ -151,3 +171,11 @@ def preferred_values(rules: RuleSet, scenario: str) -> dict[str, Value]:
         values.update(scenario_values(rules, scenario))
     return values
 
+
+
+def quantity_symbols(rules: RuleSet) -> dict[str, SymbolRule]:
+    """The tracked quantities as inputs of the formulas that read them."""
+    return {
+        name: SymbolRule(name, rule.unit, rule.description, _DOMAINS.get(rule.unit, _ANY_COUNT), free=True)
+        for name, rule in rules.quantities.items()
+    }

@@ -22,7 +22,7 @@ _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "//", "%", "neg", "**", "<<"
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 _EQUAL: Final = frozenset({"==", "!=", "is", "is not"})
 _TEXT: Final = frozenset({"upper", "lower", "strip", "str", "startswith", "endswith"})
-_MAX_EDGES: Final = 28
+_MAX_EDGES: Final = 20
 
 Key = str
 Point = dict[Key, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -11,14 +11,17 @@ from typing import Any, Final
 
 from analyzer.compare.points import Input, Key, Point, Space
 from analyzer.compare.steering import Steering, routes
+from analyzer.domain.notation import to_text
 from analyzer.domain.report import Value, Witness
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, evaluate
 from analyzer.domain.terms import Atom, Opaque, Scalar, Symbol, Term, walk
 
 _SEED: Final = 20_231_117
 _RANDOM_POINTS: Final = 110
-_EDGE_ROUNDS: Final = 3
+_PLAIN_POINTS: Final = 24
+_EDGE_ROUNDS: Final = 2
 _EDGE_STARTS: Final = 3
+_INPUTS_PER_EDGE: Final = 2
 _ENOUGH: Final = 6
 # Points times nodes of the formulas: about a quarter of a second at most for a pair.
 _WORK: Final = 150_000
@@ -28,6 +31,7 @@ _MOST_POINTS: Final = 900
 _NOISE: Final = 1e-9
 # Which of several values of an input that only one side has an answer must survive.
 _UNKNOWN_TRIED: Final = 3
+_MOST_RESETS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +67,34 @@ class Difference:
 class Sampler:
     """Evaluates two formulas on points of their space and keeps where they differ."""
 
-    def __init__(self, before: Term, after: Term, space: Space, keys: Mapping[Opaque, Key], unknown: frozenset[Key]) -> None:
+    def __init__(
+        self,
+        before: Term,
+        after: Term,
+        space: Space,
+        keys: Mapping[Opaque, Key],
+        unknown: frozenset[Key],
+        hints: Sequence[Mapping[Key, Any]] = (),
+    ) -> None:
         self._pair = (before, after)
         self._space = space
         self._keys = keys
         self._unknown = unknown
+        self._hints = tuple(hints)
         self._inputs = {item.key: item for item in space.inputs}
         self._base = space.base()
+        self._edge_inputs: dict[tuple[Term, Term], list[Input]] = {}
         self.tried = 0
         nodes = sum(1 for _ in walk(before, after))
         self._allowance = max(_FEWEST_POINTS, min(_MOST_POINTS, _WORK // nodes))
 
-    def search(self, *, exhaustive: bool = False, exact: bool = True) -> list[Difference]:
-        """Points where the sides differ; all that are found when `exhaustive`, else enough of them."""
+    def search(
+        self, *, exhaustive: bool = False, exact: bool = True, points: int | None = None
+    ) -> list[Difference]:
+        """Where the sides differ on the first `points`: all places when `exhaustive`, else enough of them."""
         found: list[Difference] = []
         self.tried = 0
-        for point in islice(self._points(), self._allowance):
+        for point in islice(self._points(), points or self._allowance):
             self.tried += 1
             difference = self.difference(point, exact=exact)
             if difference is not None:
@@ -95,17 +111,20 @@ class Sampler:
         before, after = self._evaluate(point, exact=False, read=read)
         if not _differ_in_floats(before, after):
             return None
-        if not self._unknown.isdisjoint(read) and not self._certain(point, read):
+        if not self._unknown.isdisjoint(read) and not self._certain(point, read, (before, after)):
             return None
         return Difference(dict(point), tuple(read), before, after)
 
-    def _certain(self, point: Point, read: Mapping[Key, None]) -> bool:
+    def _certain(self, point: Point, read: Mapping[Key, None], here: tuple[Any, Any]) -> bool:
         """Whether neither side depends on the inputs that only one of them knows."""
-        baseline = self._evaluate(point, exact=False)
-        for key in sorted(self._unknown.intersection(read)):
-            for value in self._inputs[key].candidates[:_UNKNOWN_TRIED]:
-                if self._evaluate({**point, key: value}, exact=False) != baseline:
-                    return False
+        unknown = sorted(self._unknown.intersection(read))
+        for turn in range(_UNKNOWN_TRIED):
+            other = dict(point)
+            for key in unknown:
+                candidates = self._inputs[key].candidates
+                other[key] = candidates[turn % len(candidates)]
+            if self._evaluate(other, exact=False) != here:
+                return False
         return True
 
     def _evaluate(
@@ -140,20 +159,27 @@ class Sampler:
         """Plausible points first, then the ways to where the sides part, edges, and chance."""
         random = Random(_SEED)
         yield dict(self._base)
-        starts = [self._base, *self._steered(random)]
+        yield from islice(self._variations(self._base), _PLAIN_POINTS)
+        hinted = [self._hinted(hint) for hint in self._hints]
+        yield from hinted
+        starts = [self._base, *self._steered(random, hinted)]
         yield from starts[1:]
         ways = [self._variations(start) for start in starts]
         ways += [self._edge_points(start, random) for start in starts[:_EDGE_STARTS]]
         ways.append(self._random_points(random, starts))
         yield from _alternating(ways)
 
-    def _steered(self, random: Random) -> list[Point]:
-        """Points that reach places which only one side has."""
+    def _hinted(self, hint: Mapping[Key, Any]) -> Point:
+        return {key: hint.get(key, value) for key, value in self._base.items()}
+
+    def _steered(self, random: Random, hinted: list[Point]) -> list[Point]:
+        """Points that reach places which only one side has, from the base or from where others differed."""
         steering = Steering(self._inputs, self._key, self._holds)
         found: dict[str, Point] = {}
         for route in routes(*self._pair):
-            point = steering.steer(self._base, route, random)
-            found.setdefault(repr(point), point)
+            for start in (self._base, *hinted[-1:]):
+                point = steering.steer(start, route, random)
+                found.setdefault(repr(point), point)
         return [point for point in found.values() if point != self._base]
 
     def _key(self, term: Symbol | Opaque) -> Key:
@@ -196,9 +222,9 @@ class Sampler:
 
     def _edge_points(self, start: Point, random: Random) -> Iterator[Point]:
         """Points on, just below and just above the places where something switches."""
-        numeric = [item for item in self._space.inputs if _is_number(start[item.key])]
         for left, right in self._space.edges:
-            for item in random.sample(numeric, min(4, len(numeric))):
+            read = self._numeric_inputs(left, right, start)
+            for item in random.sample(read, min(_INPUTS_PER_EDGE, len(read))):
                 root = self._root(left, right, start, item)
                 if root is None:
                     continue
@@ -207,6 +233,13 @@ class Sampler:
                     clipped = item.clip(value)
                     if clipped is not None:
                         yield {**start, item.key: clipped}
+
+    def _numeric_inputs(self, left: Term, right: Term, start: Point) -> list[Input]:
+        """The inputs along which the two can be brought together."""
+        if (left, right) not in self._edge_inputs:
+            keys = {self._key(term) for term in walk(left, right) if isinstance(term, Symbol | Opaque)}
+            self._edge_inputs[left, right] = [self._inputs[key] for key in sorted(keys)]
+        return [item for item in self._edge_inputs[left, right] if _is_number(start[item.key])]
 
     def _root(self, left: Term, right: Term, start: Point, item: Input) -> Any | None:
         """Where `left` equals `right` along one input, taking both for straight lines."""
@@ -226,19 +259,39 @@ class Sampler:
         return Fraction(one) - Fraction(other) if _is_number(one) and _is_number(other) else None
 
     def minimal(self, difference: Difference) -> Difference:
-        """The same difference with as many inputs as possible back at the base point."""
-        best = difference
-        for item in self._space.inputs:
-            if best.point[item.key] is not item.base and best.point[item.key] != item.base:
-                tried = self.difference({**best.point, item.key: item.base})
-                if tried is not None and _as_telling(tried, difference) and self._plausible(dict(tried.point)):
-                    best = tried
+        """The same difference with as many inputs as possible back at the base point.
+
+        Groups go back at once and are halved where the difference would get lost.
+        """
+        best = self._settled(difference, self._off_base(difference)) or difference
+        groups = [self._off_base(best)]
+        for _ in range(_MOST_RESETS):
+            if not groups:
+                break
+            group = [key for key in groups.pop() if key in self._off_base(best)]
+            fewer = self._settled(best, group) if group else None
+            if fewer is not None:
+                best = fewer
+            elif len(group) > 1:
+                groups += [group[len(group) // 2 :], group[: len(group) // 2]]
         return self._rounder(best)
+
+    def _off_base(self, difference: Difference) -> list[Key]:
+        """The inputs that were read and are not what they are at the base point."""
+        read = set(difference.read)
+        return [key for key in self._inputs if key in read and difference.point[key] != self._base[key]]
+
+    def _settled(self, difference: Difference, keys: list[Key]) -> Difference | None:
+        """The difference with `keys` and all that was not read at the base, if it is still one."""
+        read = set(difference.read) - set(keys)
+        point = {key: value if key in read else self._base[key] for key, value in difference.point.items()}
+        tried = self.difference(point)
+        return tried if tried is not None and _as_telling(tried, difference) and self._plausible(point) else None
 
     def _rounder(self, difference: Difference) -> Difference:
         best = difference
-        for item in self._space.inputs:
-            value = best.point[item.key]
+        for key in self._off_base(best):
+            item, value = self._inputs[key], best.point[key]
             if isinstance(value, float) and value != round(value, 1) and value != item.base:
                 for digits in (0, 1, 2):
                     tried = self.difference({**best.point, item.key: round(value, digits)})
@@ -249,12 +302,12 @@ class Sampler:
 
     def changed(self, difference: Difference) -> int:
         """How many inputs are off the base point."""
-        return sum(difference.point[item.key] != item.base for item in self._space.inputs)
+        return len(self._off_base(difference))
 
     def best(self, found: list[Difference]) -> Difference:
         """The difference that is easiest to read: numbers on both sides, few inputs, a clear gap."""
         ranked = sorted(found, key=self._reading)
-        return min((self.minimal(difference) for difference in ranked[:3]), key=self._reading)
+        return min((self.minimal(difference) for difference in ranked[:2]), key=self._reading)
 
     def _reading(self, difference: Difference) -> tuple[bool, bool, int, float]:
         """How hard a difference is to read; sizes are positive and a change of a tenth is clear enough."""
@@ -279,13 +332,14 @@ def _as_telling(tried: Difference, original: Difference) -> bool:
     return tried.size != float("inf") or original.size == float("inf")
 
 
-def witness_of(difference: Difference, names: Mapping[Key, str], unset: tuple[str, ...] = ()) -> Witness:
+def witness_of(difference: Difference, calls: Mapping[Key, Opaque], unset: tuple[str, ...] = ()) -> Witness:
     """The difference as a report shows it."""
     inputs: dict[str, Value] = {}
     for key in sorted(difference.read):
         value = difference.point[key]
         if not isinstance(value, Off):
-            inputs[names.get(key, key)] = value.name if isinstance(value, Atom) else value
+            name = to_text(calls[key]) if key in calls else key
+            inputs[name] = value.name if isinstance(value, Atom) else value
     return Witness(inputs, unset, scalar(difference.before), scalar(difference.after))
 
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from analyzer.compare.points import Input, Key, Point
 from analyzer.domain.terms import Apply, Conditional, Opaque, Symbol, Term, children, walk
 
-_MAX_PLACES: Final = 10
-_TRIES_PER_GUARD: Final = 24
-_MAX_INPUTS_PER_GUARD: Final = 8
+_MAX_PLACES: Final = 6
+_TRIES_PER_GUARD: Final = 10
+_MAX_INPUTS_PER_GUARD: Final = 5
 
 Route = tuple[tuple[Term, bool], ...]
 Holds = Callable[[Term, Point], "bool | None"]

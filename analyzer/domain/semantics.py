@@ -50,11 +50,15 @@ class MissingInputError(Exception):
 
 
 class RaisedError(Exception):
-    """The formula's value is an exception that SGLang itself would raise."""
+    """The formula's value is an exception that SGLang itself would raise.
 
-    def __init__(self, exception: str) -> None:
+    `deliberate` tells a raise statement from an operation that fails on its operands.
+    """
+
+    def __init__(self, exception: str, *, deliberate: bool = True) -> None:
         super().__init__(exception)
         self.exception = exception
+        self.deliberate = deliberate
 
 
 @contextmanager
@@ -137,7 +141,7 @@ def _operate(op: str, args: tuple[Term, ...], visit: Callable[[Term], Value], *,
     try:
         return function(*values)
     except (ArithmeticError, TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
-        raise RaisedError(type(error).__name__) from error
+        raise RaisedError(type(error).__name__, deliberate=False) from error
 
 
 def _present(term: Term, visit: Callable[[Term], Value]) -> bool:

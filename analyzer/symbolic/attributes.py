@@ -61,6 +61,9 @@ class Attributes:
 
     def read(self, target: Term, name: str, state: State) -> Term:
         """`target.name`."""
+        anywhere = self.machine.origins.get(f"*.{name}")
+        if anywhere is not None:
+            return anywhere
         return self.machine.each_leaf(target, state, lambda leaf, s: self._read_leaf(leaf, name, s))
 
     def read_for_merge(self, state: State, target: Term, name: str) -> Term:
@@ -279,7 +282,19 @@ class Attributes:
         if key not in self._globals:
             self._globals[key] = self.machine.world.unknown("cycle", "a class attribute that needs itself", self.machine.span)
             self._globals[key] = self.evaluate_text(field.value, cls.module, cls.path, field.line)
+            self._announce(self._globals[key], cls, field.name)
         return self._globals[key]
+
+    def _announce(self, value: Term, owner: ClassFacts, name: str) -> None:
+        """Tell a descriptor its name, as Python does when it makes the class."""
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        if info is None or info.class_key is None or self.find_method(info.class_key, "__set_name__") is None:
+            return
+        state = State(Frame(owner.module, owner.path, owner.line, "<class>"))
+        hook = self.read(value, "__set_name__", state)
+        self.machine.force(self.machine.calls.call(hook, (handle("class", owner.key), constant(name)), {}, state))
+        for target, attributes in state.heap.items():
+            self.machine.world.base.setdefault(target, {}).update(attributes)
 
     def evaluate_text(self, text: str, module: str, path: str, line: int) -> Term:
         """An expression evaluated at the top level of a module."""

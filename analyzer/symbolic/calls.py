@@ -48,7 +48,7 @@ class Calls:
         self.builtins = Builtins(machine)
         self.externals = Externals(machine)
         self.extent: tuple[int, ...] = ()
-        self._serial = 0
+        self._measured: dict[tuple[tuple[str, ...], Span], Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str = "") -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
@@ -164,10 +164,17 @@ class Calls:
     ) -> Term:
         world = self.machine.world
         time = self.machine.tick()
+        # A call site reached in two branches of one run is one measurement.
+        site = (state.frame.calls, self.machine.span)
+        known = self._measured.get(site)
+        if known is not None:
+            self.machine.record("measure", state.frame, definition.name, known, callee=definition.qualname)
+            return known
         term = symbol(f"measurement#{len(world.measurements) + 1}")
         later = self.machine.defer(
             lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name
         )
+        self._measured[site] = term
         place = Span(definition.path, definition.line, definition.line)
         world.measurements.append(
             Measurement(term, time, self.machine.span, lambda: self.machine.value(later), place, state.frame.calls)

@@ -116,8 +116,18 @@ def _declared_parameters(machine: Machine, root: Definition, frame: Frame) -> di
 
 
 def _runner(machine: Machine, runner_class: str) -> Handle:
-    for reference, info in machine.world.objects.items():
-        if info.class_key is not None and info.kind == "instance":
-            if any(cls.key == runner_class for cls in machine.program.mro(info.class_key)):
-                return reference
-    return handle("object", "config")
+    """The runner that received the count last.
+
+    A subclass counts only when the class itself was not built: it stands for another backend.
+    """
+    built = [
+        reference
+        for reference, info in machine.world.objects.items()
+        if info.class_key is not None
+        and info.kind == "instance"
+        and any(cls.key == runner_class for cls in machine.program.mro(info.class_key))
+    ]
+    exact = [reference for reference in built if machine.world.objects[reference].class_key == runner_class]
+    written = [receiver for receiver, *_ in machine.world.sink_writes]
+    candidates = [reference for reference in exact or built if reference in written] or exact or built
+    return candidates[0] if candidates else handle("object", "config")

@@ -10,7 +10,7 @@ from analyzer.domain.errors import RuleFileError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.terms import Term, constant, opaque, symbol
 
-_NAMED = re.compile(r"[\w.]+(\(\))?")
+_NAMED = re.compile(r"(\*\.)?[\w.]+(\(\))?")
 
 
 def named_origins(rules: RuleSet) -> dict[str, Term]:

@@ -28,6 +28,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction
 from analyzer.symbolic.interpreter import Run
+from analyzer.symbolic.world import RaiseSite
 
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
@@ -75,13 +76,18 @@ class Reading:
     # ---- measurements ------------------------------------------------------------------
 
     def _name_measurements(self, tokens: Term) -> None:
-        """The first measurement that the count depends on was made before loading, the last one after."""
+        """The first measurement that the count depends on is made before loading, the second one after.
+
+        Later ones belong to an opt-in second sizing.
+        """
         used = symbols_of(tokens)
-        found = sorted((m for m in self._machine.world.measurements if m.term.name in used), key=lambda m: m.time)  # type: ignore[union-attr]  # measurements are symbols
-        for measurement, name in zip((found[0], found[-1]), (_PRE, _POST), strict=True):
+        found = [m for m in self._machine.world.measurements if m.term.name in used]
+        found.sort(key=lambda m: m.time)
+        names = [_PRE, _POST, *(symbol(f"later_free_memory_{i}") for i in range(1, len(found)))]
+        for measurement, name in zip(found, names, strict=False):
             self._names[measurement.term] = name
-        for measurement, quantity in ((found[0], _PRE), (found[-1], _POST)):
-            self._add(quantity.name, self._named(measurement.define()), extra=(measurement.span,))
+        for measurement, name in list(zip(found, names, strict=False))[:2]:
+            self._add(name.name, self._named(measurement.define()), extra=(measurement.span,))
 
     def _named(self, term: Term) -> Term:
         return rewrite(term, self._names.get, self._renamed)
@@ -107,16 +113,20 @@ class Reading:
 
     def _error(self) -> Term | None:
         """The raises that belong to the sizing, as a term; None when there are none."""
-        raises = self._machine.world.raises
-
-        def keep(leaf: Term) -> Term:
-            if not isinstance(leaf, Raise):
-                return NONE
-            exception, calls, _ = raises.get(leaf.exception, (leaf.exception, (self._sizing,), None))
-            return raising(exception) if self._sizing in calls else NONE
-
-        term = map_leaves(self._named(self._run.state.error), keep)
+        kept = {label for label, site in self._machine.world.raises.items() if self._belongs(site)}
+        term = map_leaves(
+            self._named(self._run.state.error),
+            lambda leaf: leaf if isinstance(leaf, Raise) and leaf.exception in kept else NONE,
+        )
         return None if term is NONE else term
+
+    def _belongs(self, site: RaiseSite) -> bool:
+        """Whether a raise is part of the sizing: before the count is set, or decided by a measured value."""
+        if self._sizing not in site.calls:
+            return False
+        set_at = [time for receiver, _, _, _, time in self._machine.world.sink_writes if receiver is self._run.runner]
+        measured = {m.term.name for m in self._machine.world.measurements}
+        return site.time < set_at[0] or bool(symbols_of(site.guard) & measured)
 
     def _add(
         self,
@@ -150,7 +160,7 @@ class Reading:
                     return self._clean(self._named(self._machine.value(node)))
                 return self._machine.external_argument(node)
             if isinstance(node, Raise):
-                return raising(raises[node.exception][0]) if node.exception in raises else node
+                return raising(raises[node.exception].exception) if node.exception in raises else node
             return None
 
         return rewrite(term, replace)

@@ -38,7 +38,7 @@ class Frame:
 class State:
     """One symbolic state; `fork` before a branch, `merge` after it."""
 
-    __slots__ = ("dead", "env", "error", "facts", "frame", "heap")
+    __slots__ = ("dead", "env", "error", "facts", "frame", "guard", "heap")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
@@ -46,6 +46,7 @@ class State:
         self.heap: dict[Term, Attributes] = {}
         self.facts: dict[Term, bool] = {}
         self.error: Term = NONE
+        self.guard: Term = TRUE
         self.dead = False
 
     def fork(self) -> State:
@@ -55,6 +56,7 @@ class State:
         copy.heap = dict(self.heap)
         copy.facts = dict(self.facts)
         copy.error = self.error
+        copy.guard = self.guard
         copy.dead = self.dead
         return copy
 
@@ -130,6 +132,7 @@ def merge(guard: Term, then: State, otherwise: State, read: Reader, unbound: Cal
     if then.dead or otherwise.dead:
         return _merge_dead(guard, then, otherwise)
     merged = State(then.frame)
+    merged.guard = otherwise.guard
     merged.error = conditional(guard, then.error, otherwise.error)
     merged.env = _merge_env(guard, then, otherwise, unbound)
     for target in {**then.heap, **otherwise.heap}:

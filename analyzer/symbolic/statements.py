@@ -11,6 +11,7 @@ from analyzer.domain.source import Span
 from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Constant, Handle, Raise, Term, constant, handle, opaque, raising
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.state import State, always_raises, raised
+from analyzer.symbolic.world import RaiseSite
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -183,7 +184,9 @@ class Statements:
             case ir.Attribute(owner, attr):
                 receiver = self.machine.expressions.evaluate(owner, state)
                 if attr in self.machine.rules.anchors["sink_attributes"]:
-                    self.machine.world.sink_writes.append((receiver, attr, state.frame.calls, self.machine.span))
+                    self.machine.world.sink_writes.append(
+                        (receiver, attr, state.frame.calls, self.machine.span, self.machine.time)
+                    )
                 self.machine.attributes.write(receiver, attr, value, state)
                 self.machine.record("attribute", state.frame, attr, value)
             case ir.Subscript(owner, index):
@@ -243,13 +246,15 @@ class Statements:
         if guard is FALSE:
             return self.run(node.orelse, state)
         if isinstance(guard, Raise):
-            if self._in_sizing(state):
-                return self._raise_term(guard, state)
             guard = self.machine.world.unknown("guard", "a condition that cannot be evaluated", self.machine.span)
         left, right = state.fork(), state
         left.assume(guard, holds=True)
         right.assume(guard, holds=False)
-        return self.join(guard, self.run(node.body, left), self.run(node.orelse, right))
+        outer, left.guard, right.guard = state.guard, guard, guard
+        outcome = self.join(guard, self.run(node.body, left), self.run(node.orelse, right))
+        if outcome.fall is not None:
+            outcome.fall.guard = outer
+        return outcome
 
     def join(self, guard: Term, then: Outcome, otherwise: Outcome) -> Outcome:
         """Merge the outcomes of two branches."""
@@ -274,7 +279,9 @@ class Statements:
 
     def _raise(self, exception: str, state: State) -> Outcome:
         label = f"{exception}@{len(self.machine.world.raises)}"
-        self.machine.world.raises[label] = (exception, state.frame.calls, self.machine.span)
+        self.machine.world.raises[label] = RaiseSite(
+            exception, state.frame.calls, self.machine.time, state.guard, self.machine.span
+        )
         return self._raise_term(raising(label), state)
 
     def _raise_term(self, error: Term, state: State) -> Outcome:
@@ -288,6 +295,7 @@ class Statements:
             return Outcome(state, [])
         failing = state.fork()
         failing.assume(guard, holds=False)
+        failing.guard = guard
         failed = self._raise("AssertionError", failing)
         state.assume(guard, holds=True)
         return self.join(negate(guard), failed, Outcome(state, []))

@@ -50,6 +50,17 @@ class Measurement:
     calls: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RaiseSite:
+    """A raise statement that was reached: `guard` is the condition nearest around it."""
+
+    exception: str
+    calls: tuple[str, ...]
+    time: tuple[int, ...]
+    guard: Term
+    span: Span
+
+
 @dataclass(slots=True)
 class World:
     """Global tables of one interpretation; keys are the handles that states refer to."""
@@ -65,8 +76,8 @@ class World:
     events: list[Step] = field(default_factory=list)
     constructed: dict[Handle, tuple[tuple[Term, ...], dict[str, Term]]] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
-    raises: dict[str, tuple[str, tuple[str, ...], Span]] = field(default_factory=dict)
-    sink_writes: list[tuple[Term, str, tuple[str, ...], Span]] = field(default_factory=list)
+    raises: dict[str, RaiseSite] = field(default_factory=dict)
+    sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
     input_sources: dict[str, dict[str, Span]] = field(default_factory=dict)

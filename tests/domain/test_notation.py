@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from analyzer.adapters.expressions import parse_expression
 from analyzer.domain import build
-from analyzer.domain.notation import printable, to_latex, to_text
+from analyzer.domain.characters import printable
+from analyzer.domain.notation import to_latex, to_text
 from analyzer.domain.terms import (
     Term,
     atom,
@@ -66,7 +67,7 @@ def test_text_reads_back_as_the_same_term(text: str) -> None:
 
 
 def _terms() -> st.SearchStrategy[Term]:
-    leaves = st.one_of(
+    leaves: st.SearchStrategy[Term] = st.one_of(
         st.sampled_from([A, B, C, atom("torch.float16")]),
         st.integers(-5, 5).map(constant),
         st.sampled_from([1 << 30, 1 << 20, 0.5, -0.25, 1e-6, True, None, "x"]).map(constant),

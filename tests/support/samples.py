@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analyzer.adapters.expressions import parse_expression
+from analyzer.domain.build import conditional
 from analyzer.domain.extraction import (
     Coverage,
     Extraction,
@@ -18,7 +19,7 @@ from analyzer.domain.extraction import (
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision, Span
-from analyzer.domain.terms import NONE, Term
+from analyzer.domain.terms import NONE, Term, raising
 
 RULES = {
     "anchors.toml": """
@@ -152,9 +153,6 @@ def formula(text: str, unit: str, source_unit: str = "", error: Term | None = No
 
 def not_enough_memory() -> Term:
     """An error term that raises where no memory is left."""
-    from analyzer.domain.build import conditional
-    from analyzer.domain.terms import raising
-
     return conditional(parse_expression("rest_memory <= 0"), raising("RuntimeError"), NONE)
 
 
