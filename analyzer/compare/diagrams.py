@@ -165,9 +165,7 @@ def _first_guard(forms: tuple[Form, ...]) -> Guard:
     return min((form.guard for form in forms if isinstance(form, Branch)), key=lambda guard: guard.order)
 
 
-def prune(
-    pool: Pool, root: Form, decide: Callable[[Guard, Facts], bool | None], join: Merge, steps: int = 800
-) -> Form:
+def prune(pool: Pool, root: Form, decide: Callable[[Guard, Facts], bool | None], join: Merge, steps: int = 800) -> Form:
     """`root` without the branches that the guards above them exclude."""
     left = steps
 

@@ -63,11 +63,14 @@ class _Explainer:
                 return found
         if isinstance(before, Raise) or isinstance(after, Raise):
             return (Part("error", _action(before, after), *_unless_value(before, after)),)
-        for step in (self._rounding, self._clamp, self._product, self._sum, self._same_operator):
-            found = step(before, after, area)
-            if found:
-                return found
-        return (Part(_leaf_area(before, after, area), "changed", before, after),)
+        found = (
+            self._rounding(before, after, area)
+            or self._clamp(before, after)
+            or self._product(before, after)
+            or self._sum(before, after)
+            or self._same_operator(before, after, area)
+        )
+        return found or (Part(_leaf_area(before, after, area), "changed", before, after),)
 
     def _conditionals(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         found: tuple[Part, ...] = ()
@@ -104,13 +107,14 @@ class _Explainer:
 
     def _inside(self, before: Term, after: Term) -> tuple[Part, ...]:
         """The differences of what two guards ask about."""
-        if isinstance(before, Apply) and isinstance(after, Apply) and before.op == after.op:
-            if len(before.args) == len(after.args):
-                pairs = list(zip(before.args, after.args, strict=True))
-                if is_boolean(before.args[0]):
-                    return tuple(part for a, b in pairs if not self._equal(a, b) for part in self._inside(a, b))
-                return self._of_pairs(pairs, "term")
-        return ()
+        if not (isinstance(before, Apply) and isinstance(after, Apply) and before.op == after.op):
+            return ()
+        if len(before.args) != len(after.args):
+            return ()
+        pairs = list(zip(before.args, after.args, strict=True))
+        if is_boolean(before.args[0]):
+            return tuple(part for a, b in pairs if not self._equal(a, b) for part in self._inside(a, b))
+        return self._of_pairs(pairs, "term")
 
     def _of_pairs(self, pairs: Iterable[tuple[Term, Term]], area: str) -> tuple[Part, ...]:
         return _distinct(part for a, b in pairs if not self._equal(a, b) for part in self.parts(a, b, area))
@@ -153,7 +157,7 @@ class _Explainer:
             return (Part("rounding", "changed", before, after),)
         return ()
 
-    def _clamp(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
+    def _clamp(self, before: Term, after: Term) -> tuple[Part, ...]:
         for op in ("min", "max"):
             first, second = _operands(op, before), _operands(op, after)
             if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no clamp on either side
@@ -163,14 +167,14 @@ class _Explainer:
                 return self._of_leftover(*found, "clamp")
         return ()
 
-    def _sum(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
+    def _sum(self, before: Term, after: Term) -> tuple[Part, ...]:
         first, second = _summands(before), _summands(after)
         if len(first) < 2 and len(second) < 2:  # noqa: PLR2004 - no sum on either side
             return ()
         found = self._leftover(first, second)
         return () if found is None else self._of_leftover(*found, "term")
 
-    def _product(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
+    def _product(self, before: Term, after: Term) -> tuple[Part, ...]:
         if _is_sum(before) or _is_sum(after):
             return ()
         first, second = _factors(before), _factors(after)
@@ -222,7 +226,8 @@ def _distinct(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _one_sided(area: str, action: str, shown: Term, condition: Term | None = None) -> Part:
-    return Part(area, action, *((None, shown) if action == "added" else (shown, None)), condition)
+    before, after = (None, shown) if action == "added" else (shown, None)
+    return Part(area, action, before, after, condition)
 
 
 def _action(before: Term, after: Term) -> str:
@@ -247,7 +252,7 @@ def _rounded(term: Term) -> bool:
 
 
 def _rounded_down_to(term: Term) -> tuple[Term, Term] | None:
-    """x and n of ``x // n * n``."""
+    """The x and the n of ``x // n * n``."""
     match term:
         case Apply("*", (Apply("//", (value, unit)), again)) if unit is again:
             return value, unit

@@ -56,7 +56,7 @@ def to_changes(findings: Iterable[Finding], rules: RuleSet) -> tuple[Change, ...
         grouped[key] = finding if known is None else _merged(known, finding)
     order = {name: position for position, name in enumerate(rules.quantities)}
     changes = [_change(finding, rules) for finding in grouped.values()]
-    changes.sort(key=lambda c: (-c.kind, order.get(c.quantity, len(order)), c.quantity, c.rule, c.summary, c.fingerprint))
+    changes.sort(key=lambda c: (-c.kind, order.get(c.quantity, len(order)), c.quantity, c.rule, c.summary, c.guard))
     return tuple(changes)
 
 

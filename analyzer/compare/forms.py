@@ -13,7 +13,6 @@ from fractions import Fraction
 from hashlib import blake2b
 from typing import TypeVar, Union
 
-
 # Whole numbers stay ints: they hash and add an order of magnitude faster than fractions.
 Number = Union[int, Fraction]
 
@@ -111,8 +110,8 @@ class Pool:
         self._heights: dict[Node, int] = {}
         # Terms summed so far: what the algebra costs.
         self.work = 0
-        self.true = self.literal("bool", True)  # noqa: FBT003 - the literal itself
-        self.false = self.literal("bool", False)  # noqa: FBT003 - the literal itself
+        self.true = self.literal("bool", True)
+        self.false = self.literal("bool", False)
         self.none = self.literal("none", None)
         self.failure = self._intern(("failure",), Failure)
 
@@ -159,9 +158,7 @@ class Pool:
         if then is otherwise:
             return then
         fails = _fails(then) or _fails(otherwise)
-        return self._intern(
-            ("branch", guard, then, otherwise), lambda key: Branch(guard, then, otherwise, fails, key)
-        )
+        return self._intern(("branch", guard, then, otherwise), lambda key: Branch(guard, then, otherwise, fails, key))
 
     def height(self, node: Node) -> int:
         """How deeply `node` nests."""

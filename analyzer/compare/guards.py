@@ -73,7 +73,7 @@ class Comparisons:
         shared = gcd(*(coefficient.numerator for monomial, coefficient in part.terms if monomial))
         if shared < 2:  # noqa: PLR2004 - nothing to divide by
             return part
-        terms: dict[Monomial, Number] = {monomial: coefficient // shared if monomial else Fraction(coefficient, shared) for monomial, coefficient in part.terms}
+        terms: dict[Monomial, Number] = {m: Fraction(c) / shared for m, c in part.terms}
         terms[()] = floor(terms.get((), 0))
         return self._pool.polynomial(terms)
 

@@ -99,15 +99,13 @@ class Judge:
         self._hints.append({key: found.point[key] for key in found.read})
         return Judgement(Kind.SEMANTIC, before, after, witness_of(found, calls))
 
-    def _sampler(
-        self, before: Term, after: Term, preferred: Mapping[str, Value]
-    ) -> tuple[Sampler, dict[str, Opaque]]:
+    def _sampler(self, before: Term, after: Term, preferred: Mapping[str, Value]) -> tuple[Sampler, dict[str, Opaque]]:
         first, second = (dict.fromkeys(part for part in walk(t) if isinstance(part, Opaque)) for t in (before, after))
         keys = {part: self._call_key(part, shared=part in first and part in second) for part in (*first, *second)}
         calls = {key: part for part, key in keys.items()}
         space = SpaceBuilder(self._symbols, preferred, keys.__getitem__).build(before, after)
         unknown = {keys[part] for part in first} ^ {keys[part] for part in second}
-        return Sampler(before, after, space, keys, frozenset(unknown), self._hints), calls
+        return Sampler((before, after), space, keys, frozenset(unknown), self._hints), calls
 
     def _call_key(self, part: Opaque, *, shared: bool) -> str:
         """What two calls have in common that give the same value."""

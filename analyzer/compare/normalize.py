@@ -38,6 +38,7 @@ _NUMBER_KINDS: Final = frozenset({"integer", "real", "memory"})
 _MAX_EXPONENT: Final = 6
 # Calls that give a whole number, or one that is never negative, whatever they are applied to.
 _WHOLE_CALLS: Final = frozenset({"len", "gcd", "lcm", "|", "^", "&", "<<", ">>"})
+_UNORDERED_CALLS: Final = frozenset({"gcd", "lcm", "|", "&", "^"})
 _COUNTING_CALLS: Final = frozenset({"len", "gcd", "lcm"})
 
 
@@ -169,7 +170,7 @@ class Normaliser:
         def make(*leaves: Form) -> Form:
             if any(isinstance(leaf, Failure) for leaf in leaves):
                 return self._pool.failure
-            parts = tuple(sorted(leaves, key=lambda leaf: leaf.key)) if name in ("gcd", "lcm", "|", "&", "^") else leaves
+            parts = tuple(sorted(leaves, key=lambda leaf: leaf.key)) if name in _UNORDERED_CALLS else leaves
             if kind == "call" and name in BOOLEAN_RESULT:
                 return self._diagrams.ask(self._pool.guard("call", name, parts))
             low = Fraction(0) if kind == "call" and name in _COUNTING_CALLS else None
@@ -399,4 +400,3 @@ _METHODS: Final = {
 
 def _fraction(value: float) -> Fraction:
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-

@@ -1,29 +1,83 @@
-"""Saying in words under which condition a difference shows that no scenario asks for."""
+"""Differences in conditions that no scenario asks for, and those conditions in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Final
 
-from analyzer.domain.report import Value, Witness
-from analyzer.domain.rules import RuleSet
-from analyzer.domain.scenario import scenario_values
-from analyzer.domain.terms import Constant
+from analyzer.compare.ladder import Judgement
+from analyzer.compare.pairing import Side, Sides
+from analyzer.compare.run import Run
+from analyzer.domain.report import Kind, Value, Witness
+from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, scenario_values, value_term
+
+_UNSPECIFIC: Final = "outside the scenarios compared"
+_MOST_CONDITIONS: Final = 4
+_LONGEST_NAME: Final = 60
 
 
-def outside_guard(witness: Witness | None, rules: RuleSet, scenarios: Sequence[str]) -> str:
-    """The inputs of the witness that no scenario sets like this, as a conjunction."""
+def compare_outside(run: Run) -> None:
+    """Report differences of the full formulas that no scenario shows."""
+    sides = Sides(run.base, run.head, run.rules, None)
+    reported = {finding.quantity for finding in run.findings if finding.kind >= Kind.ROUNDING}
+    names = [name for name in run.verdicts if not run.is_scenario_free(name)]
+    below = {sub for name in names for sub in sides.reads(name)} - set(names) - {DEFAULT_FRACTION, GIVEN_FRACTION}
+    for name in (*names, *sorted(below)):
+        if name not in reported:
+            _compare(run, sides, name, names, is_quantity=name not in below)
+
+
+def _compare(run: Run, sides: Sides, name: str, names: list[str], *, is_quantity: bool) -> None:
+    pair = sides.pair(name)
+    if pair is None or pair[0] is pair[1]:
+        return
+    affects = [other for other in names if name in sides.reads(other) and not run.cancels_out(sides, name, other)]
+    if not affects and not is_quantity:
+        return
+    judgement = run.judge(sides, name, pair)
+    if judgement.kind >= Kind.ROUNDING:
+        conditions = _conditions(run, sides, judgement.witness)
+        shown = _under(run, name, judgement, conditions)
+        run.report(name, shown, (), affects, _in_words(conditions))
+
+
+def _conditions(run: Run, sides: Sides, witness: Witness | None) -> dict[str, Value]:
+    """The inputs of the witness that no scenario sets like this."""
     if witness is None:
-        return "outside the scenarios compared"
-    settled = [scenario_values(rules, scenario) for scenario in scenarios]
-    parts = []
+        return {}
+    settled = [scenario_values(run.rules, scenario) for scenario in run.scenarios]
+    found: dict[str, Value] = {}
     for name, value in sorted(witness.inputs.items()):
-        rule = rules.symbols.get(name)
-        if name in rules.quantities or (rule is not None and rule.free):
+        rule = run.rules.symbols.get(name)
+        if name in run.rules.quantities or (rule is not None and rule.free) or len(name) > _LONGEST_NAME:
             continue
-        default = rule.default.value if rule is not None and isinstance(rule.default, Constant) else None
-        if all(value != values.get(name, default) for values in settled):
-            parts.append(_asked(name, value))
-    return " and ".join(parts) or "outside the scenarios compared"
+        usual = any(_is_default(side, name, value) for side in (sides.base, sides.head))
+        if not any(value == values[name] if name in values else usual for values in settled):
+            found[name] = value
+    return found
+
+
+def _is_default(side: Side, name: str, value: Value) -> bool:
+    return side.default(name) is value_term(value)
+
+
+def _under(run: Run, name: str, judgement: Judgement, conditions: Mapping[str, Value]) -> Judgement:
+    """The judgement about what is left of the formulas under `conditions`, for a shorter explanation."""
+    if not conditions:
+        return judgement
+    sides = Sides(run.base, run.head, run.rules, "", conditions)
+    pair = sides.pair(name)
+    if pair is None or run.proven(*sides.opened(*pair)):
+        return judgement
+    return Judgement(judgement.kind, *pair, judgement.witness, judgement.bound)
+
+
+def _in_words(conditions: Mapping[str, Value]) -> str:
+    """The conditions as a conjunction."""
+    parts = [_asked(name, value) for name, value in conditions.items()]
+    more = len(parts) - _MOST_CONDITIONS
+    rest = [f"{more} more"] if more > 0 else []
+    return " and ".join((*parts[:_MOST_CONDITIONS], *rest)) or _UNSPECIFIC
 
 
 def _asked(name: str, value: Value) -> str:

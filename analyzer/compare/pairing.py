@@ -13,9 +13,7 @@ from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, Specialis
 from analyzer.domain.terms import Constant, Symbol, Term, symbols_of
 
 # Measured or chosen, not computed from anything that a case could set instead.
-NEVER_OPENED: Final = frozenset(
-    {"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION}
-)
+NEVER_OPENED: Final = frozenset({"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION})
 _MAX_ROUNDS: Final = 8
 # Plausible values of quantities, by unit, for formulas that read them; a budget can be negative.
 _DOMAINS: Final = {
@@ -87,10 +85,9 @@ class Side:
         chosen = None if names is None else frozenset(names)
 
         def replace(node: Term) -> Term | None:
-            if isinstance(node, Symbol) and node.name not in NEVER_OPENED:
-                if chosen is None or node.name in chosen:
-                    return self.term(node.name)
-            return None
+            if not isinstance(node, Symbol) or node.name in NEVER_OPENED:
+                return None
+            return self.term(node.name) if chosen is None or node.name in chosen else None
 
         for _ in range(_MAX_ROUNDS):
             expanded = rewrite(term, replace)
@@ -101,12 +98,22 @@ class Side:
 
 
 class Sides:
-    """Base and head under one scenario."""
+    """Base and head under one scenario (None: everything open; empty: `values` alone are fixed)."""
 
-    def __init__(self, base: Extraction, head: Extraction, rules: RuleSet, scenario: str | None) -> None:
+    def __init__(
+        self,
+        base: Extraction,
+        head: Extraction,
+        rules: RuleSet,
+        scenario: str | None,
+        values: Mapping[str, Value] | None = None,
+    ) -> None:
         self.rules = rules
         self.scenario = scenario
-        values = None if scenario is None else scenario_values(rules, scenario) if scenario else {}
+        if scenario:
+            values = scenario_values(rules, scenario)
+        elif scenario is not None:
+            values = values or {}
         self.defaults_apart = () if scenario is None else differing_defaults(base, head, values or {})
         self.base = Side(base, rules, values, self.defaults_apart)
         self.head = Side(head, rules, values, self.defaults_apart)
@@ -170,7 +177,6 @@ def preferred_values(rules: RuleSet, scenario: str) -> dict[str, Value]:
     if scenario:
         values.update(scenario_values(rules, scenario))
     return values
-
 
 
 def quantity_symbols(rules: RuleSet) -> dict[str, SymbolRule]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
@@ -18,10 +19,13 @@ AFTER_LOADING: Final = 60.0
 _INTEGERS: Final = (8, 1000, 1, 2, 3, 4, 5, 16, 64, 128, 4096, 100_000, 5_000_000)
 _REALS: Final = (0.5, 0.25, 1.0, 2.0, 10.0, 64.0)
 _GUESSES: Final = (8, 1, 2, 3, 5, 64, 128, 4096)
-_ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "//", "%", "neg", "**", "<<", ">>", "int", "float", "min", "max", "round", "abs", "ceil", "floor", "sum", "float32", "gcd", "lcm"})
+_OPERATORS: Final = frozenset({"+", "-", "*", "/", "//", "%", "neg", "**", "<<", ">>"})
+_FUNCTIONS: Final = frozenset({"int", "float", "round", "abs", "ceil", "floor", "float32", "min", "max", "sum"})
+_ARITHMETIC: Final = _OPERATORS | _FUNCTIONS | {"gcd", "lcm"}
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 _EQUAL: Final = frozenset({"==", "!=", "is", "is not"})
 _TEXT: Final = frozenset({"upper", "lower", "strip", "str", "startswith", "endswith"})
+_LIKELY: Final = 0.7
 _MAX_EDGES: Final = 20
 
 Key = str
@@ -51,20 +55,24 @@ class Input:
 
     def pick(self, random: Random) -> Any:
         """A value: mostly a candidate, sometimes anything of the range."""
-        if self.low is None or self.high is None or self.high <= self.low or random.random() < 0.7:  # noqa: PLR2004 - mostly
+        low, high = self.low, self.high
+        if low is None or high is None or high <= low or random.random() < _LIKELY:
             return random.choice(self.candidates)
-        if self.integer:
-            low = max(1, self.low)
-            return int(min(self.high, low * (self.high / low) ** random.random())) if self.low >= 0 else random.randint(int(self.low), int(self.high))
-        return round(random.uniform(self.low, self.high), 3)
+        if not self.integer:
+            return round(random.uniform(low, high), 3)
+        if low < 0:
+            return random.randint(int(low), int(high))
+        # Small numbers are as telling as large ones.
+        first = max(1, low)
+        return int(min(high, first * (high / first) ** random.random()))
 
     def clip(self, value: Any) -> Any | None:
         """`value` in the type and range of the input, None where it does not fit."""
         if self.integer:
             value = int(value) if value == int(value) else None
-        if value is None or (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
-            return None
-        return value
+        below = value is not None and self.low is not None and value < self.low
+        above = value is not None and self.high is not None and value > self.high
+        return None if below or above else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,7 @@ class SpaceBuilder:
         for arg in args:
             self._mark(arg, usage, numeric=op in _ARITHMETIC or op in _ORDER, truth=op in ("bool", "not", "and", "or"))
         if op in _ORDER or (op in ("min", "max") and len(args) > 1) or op in ("==", "!="):
-            edges.update(dict.fromkeys(zip(args, args[1:], strict=False)))
+            edges.update(dict.fromkeys(pairwise(args)))
         for one, other in (args, args[::-1]) if len(args) == 2 else ():  # noqa: PLR2004 - a pair
             self._note_literal(op, one, other, usage)
 
@@ -149,9 +157,10 @@ class SpaceBuilder:
         if rule is None:
             return _undeclared(key, usage, self._preferred)
         declared = rule.domain
-        # After loading weights there is less free memory than before.
-        first = [AFTER_LOADING] if key == "available_gpu_memory" and declared.low <= AFTER_LOADING <= declared.high else []
-        values = [*first, *declared.choices, *_typical(declared)]
+        values = [*declared.choices, *_typical(declared)]
+        if key == "available_gpu_memory" and declared.low <= AFTER_LOADING <= declared.high:
+            # After loading weights there is less free memory than before.
+            values.insert(0, AFTER_LOADING)
         values += [near for literal in usage.literals for near in _around(literal, declared)]
         optional = declared.optional
         base: Any = values[0] if values else None

@@ -75,7 +75,7 @@ class Polynomials:
 
     def _cancelled(self, left: Polynomial, right: Polynomial) -> Polynomial | None:
         """`left` times `right` where `left` divides by that very sum."""
-        if len(left.terms) != 1 or len(right.terms) < 2:
+        if len(left.terms) != 1 or len(right.terms) == 1:
             return None
         ((monomial, coefficient),) = left.terms
         for factor, exponent in monomial:

@@ -69,14 +69,13 @@ class Sampler:
 
     def __init__(
         self,
-        before: Term,
-        after: Term,
+        pair: tuple[Term, Term],
         space: Space,
         keys: Mapping[Opaque, Key],
         unknown: frozenset[Key],
         hints: Sequence[Mapping[Key, Any]] = (),
     ) -> None:
-        self._pair = (before, after)
+        self._pair = pair
         self._space = space
         self._keys = keys
         self._unknown = unknown
@@ -85,12 +84,10 @@ class Sampler:
         self._base = space.base()
         self._edge_inputs: dict[tuple[Term, Term], list[Input]] = {}
         self.tried = 0
-        nodes = sum(1 for _ in walk(before, after))
+        nodes = sum(1 for _ in walk(*pair))
         self._allowance = max(_FEWEST_POINTS, min(_MOST_POINTS, _WORK // nodes))
 
-    def search(
-        self, *, exhaustive: bool = False, exact: bool = True, points: int | None = None
-    ) -> list[Difference]:
+    def search(self, *, exhaustive: bool = False, exact: bool = True, points: int | None = None) -> list[Difference]:
         """Where the sides differ on the first `points`: all places when `exhaustive`, else enough of them."""
         found: list[Difference] = []
         self.tried = 0
@@ -218,7 +215,7 @@ class Sampler:
     def _plausible(self, point: Point) -> bool:
         """Loading weights leaves no more memory than there was."""
         left, before = point.get("available_gpu_memory"), point.get("pre_model_load_memory")
-        return not (_is_number(left) and _is_number(before)) or left <= before
+        return not (_is_number(left) and _is_number(before)) or bool(left <= before)
 
     def _edge_points(self, start: Point, random: Random) -> Iterator[Point]:
         """Points on, just below and just above the places where something switches."""
@@ -363,7 +360,7 @@ def _differ_exactly(before: Any, after: Any) -> bool:
         return False
     if isinstance(before, _Raised) or isinstance(after, _Raised):
         return not (isinstance(before, _Raised) and isinstance(after, _Raised))
-    return _plain(before) != _plain(after)
+    return bool(_plain(before) != _plain(after))
 
 
 def _plain(value: Any) -> Any:

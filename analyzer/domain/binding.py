@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, Value, evaluate
-from analyzer.domain.terms import Opaque, Symbol, Term
+from analyzer.domain.terms import NONE, Opaque, Symbol, Term
 
 
 class Binding:
@@ -57,9 +57,11 @@ class Binding:
         if name in self._extraction.definitions:
             candidates.append(self._extraction.definitions[name].term)
         facts = self._extraction.inputs.get(name)
-        if facts is not None and facts.default is not None:
-            candidates.append(facts.default)
         rule = self._rules.symbols.get(name)
+        # None where no None makes sense is an option that SGLang fills in later.
+        filled_later = facts is not None and facts.default is NONE and rule is not None and not rule.domain.optional
+        if facts is not None and facts.default is not None and not filled_later:
+            candidates.append(facts.default)
         if rule is not None and rule.default is not None:
             candidates.append(rule.default)
         for candidate in candidates:

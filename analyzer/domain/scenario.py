@@ -111,7 +111,10 @@ class Specialiser:
     def default(self, name: str) -> Term | None:
         """What `name` is worth when nobody sets it: the release's default, else the rules'."""
         facts, rule = self._extraction.inputs.get(name), self._rules.symbols.get(name)
-        candidates = (facts.default if facts else None, rule.default if rule else None)
+        own = facts.default if facts else None
+        # None where no None makes sense is an option that SGLang fills in later.
+        own = None if own is NONE and rule is not None and not rule.domain.optional else own
+        candidates = (own, rule.default if rule else None)
         for candidate in candidates:
             if candidate is None or name in self._pending:
                 continue

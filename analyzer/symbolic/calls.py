@@ -48,7 +48,7 @@ class Calls:
         self.builtins = Builtins(machine)
         self.externals = Externals(machine)
         self.extent: tuple[int, ...] = ()
-        self._measured: dict[tuple[tuple[str, ...], Span], Term] = {}
+        self._measured: dict[Span, Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str = "") -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
@@ -164,8 +164,8 @@ class Calls:
     ) -> Term:
         world = self.machine.world
         time = self.machine.tick()
-        # A call site reached in two branches of one run is one measurement.
-        site = (state.frame.calls, self.machine.span)
+        # A call site is one measurement, however many branches and workers reach it.
+        site = self.machine.span
         known = self._measured.get(site)
         if known is not None:
             self.machine.record("measure", state.frame, definition.name, known, callee=definition.qualname)

@@ -147,13 +147,17 @@ class Machine:
         """Compute something in an earlier state: what it allocates is kept, nothing else changes."""
         saved = self.span, self.time, self.calls.extent
         self.span, self.time, self.calls.extent = span, (*time, 0), extent
-        known = set(state.heap)
+        known, start = set(state.heap), self.world.counter
         result = self.force(compute(state))
         for target, attributes in state.heap.items():
-            if target not in known:
-                base = self.world.base.setdefault(target, {})
-                for name, value in attributes.items():
-                    base.setdefault(name, value)
+            if target in known:
+                continue
+            base = self.world.base.setdefault(target, {})
+            if self.world.is_newer(target, start):
+                base.update(attributes)
+            else:
+                # An object that waited for its constructor: what others already saw of it stays.
+                self.world.base[target] = {**attributes, **base}
         self.span, self.time, self.calls.extent = saved
         return result
 

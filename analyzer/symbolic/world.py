@@ -89,6 +89,11 @@ class World:
         self.counter += 1
         return handle(kind, f"{self.counter}{':' if label else ''}{label}")
 
+    def is_newer(self, reference: Term, counter: int) -> bool:
+        """Whether `reference` was made after the world had counted to `counter`."""
+        number = reference.key.split(":", 1)[0] if isinstance(reference, Handle) else ""
+        return number.isdigit() and int(number) > counter
+
     def allocate(self, info: ObjectInfo) -> Handle:
         """A new heap object."""
         reference = self.fresh("object", info.class_key or info.kind)

@@ -67,7 +67,7 @@ def test_another_way_of_the_measurement_is_moved() -> None:
     old = Hop("argument", "load", "profile", "total", "total", "a.py", 3)
     new = Hop("argument", "load", "profile", "total", "before", "a.py", 3)
     sides = [extraction({"pre_model_load_memory": "measure()"}, hops=(hop,)) for hop in (old, new)]
-    assert _compare(*sides).verdict is Kind.MOVED
+    assert _compare(sides[0], sides[1]).verdict is Kind.MOVED
 
 
 def test_bytes_that_became_gib_are_a_unit_change() -> None:
@@ -130,7 +130,7 @@ class TestDefaults:
     def test_a_changed_default_is_reported_once_with_the_input_unset(self) -> None:
         quantities = {"max_total_num_tokens": "int(ratio * n)", "max_num_reqs": "int(ratio * m)"}
         sides = [extraction(quantities, defaults={"ratio": value}) for value in ("0.2", "0.9")]
-        found = _compare(*sides)
+        found = _compare(sides[0], sides[1])
         (change,) = found.changes
         assert (change.quantity, change.affects, change.rule) == ("max_total_num_tokens", ("max_num_reqs",), "SGM121")
         assert change.witness is not None
@@ -141,20 +141,22 @@ class TestDefaults:
 
     def test_the_default_of_an_input_that_stays_open_counts_too(self) -> None:
         sides = [extraction({"cell_size": "page_size * n"}, defaults={"page_size": value}) for value in ("1", "64")]
-        found = _compare(*sides)
+        found = _compare(sides[0], sides[1])
         assert [change.rule for change in found.changes] == ["SGM121"]
 
     def test_a_default_that_nothing_depends_on_is_no_change(self) -> None:
         sides = [extraction({"cell_size": "n"}, defaults={"page_size": value}) for value in ("1", "64")]
-        assert _compare(*sides).verdict is Kind.IDENTICAL
+        assert _compare(sides[0], sides[1]).verdict is Kind.IDENTICAL
 
     def test_the_fraction_is_taken_as_given(self) -> None:
         rest = "available_gpu_memory - pre_model_load_memory * (1 - mem_fraction_static)"
         sides = [
-            extraction({"rest_memory": rest, "default_mem_fraction_static": value}, defaults={"mem_fraction_static": value})
+            extraction(
+                {"rest_memory": rest, "default_mem_fraction_static": value}, defaults={"mem_fraction_static": value}
+            )
             for value in ("0.88", "0.9")
         ]
-        found = _compare(*sides)
+        found = _compare(sides[0], sides[1])
         assert found.verdicts["rest_memory"]["mha"] is Kind.IDENTICAL
         assert found.verdicts["default_mem_fraction_static"]["mha"] is Kind.SEMANTIC
         (change,) = found.changes
@@ -182,9 +184,10 @@ class TestWhatCannotBeCompared:
 
     def test_a_gap_that_both_sides_have_is_none_of_its_business(self) -> None:
         sides = [
-            extraction({"cell_size": "n"}, gaps=(Gap("a.py", line, "while", "a loop", ("cell_size",)),)) for line in (3, 9)
+            extraction({"cell_size": "n"}, gaps=(Gap("a.py", line, "while", "a loop", ("cell_size",)),))
+            for line in (3, 9)
         ]
-        assert _compare(*sides).verdict is Kind.IDENTICAL
+        assert _compare(sides[0], sides[1]).verdict is Kind.IDENTICAL
 
 
 def test_exceptions_of_another_class_are_noted() -> None:
@@ -194,7 +197,10 @@ def test_exceptions_of_another_class_are_noted() -> None:
 
 
 def test_an_error_before_the_value_counts() -> None:
-    plain, strict = formula("n", unit="byte/token"), formula("n", unit="byte/token", error="raises('E') if m > 3 else None")
+    plain, strict = (
+        formula("n", unit="byte/token"),
+        formula("n", unit="byte/token", error="raises('E') if m > 3 else None"),
+    )
     found = _compare(_one(plain), _one(strict))
     (change,) = found.changes
     assert (change.rule, change.witness and change.witness.after) == ("SGM122", "E")

@@ -14,8 +14,8 @@ _CELL = "num_kv_heads * head_dim * num_layers * 2 * kv_element_size"
 
 
 def _kind(old: str, new: str) -> str:
-    sides = [extraction({"max_total_num_tokens": text}) for text in (old, new)]
-    found = compare_extractions(*sides, _RULES, scenarios=("mha",), quantities=("max_total_num_tokens",))
+    base, head = (extraction({"max_total_num_tokens": text}) for text in (old, new))
+    found = compare_extractions(base, head, _RULES, scenarios=("mha",), quantities=("max_total_num_tokens",))
     return found.verdict.label
 
 
@@ -56,7 +56,10 @@ _EQUAL = [
     ("a if 2 * n > 5 else b", "a if n >= 3 else b"),
     ("a if n > 8 else (b if n > 4 else m)", "m if n <= 4 else (a if n > 8 else b)"),
     ("(a if n > 4 else m) if n > 8 else b", "a if n > 8 else b"),
-    ("a if device == 'hip' else (b if device == 'cpu' else n)", "b if device == 'cpu' else (a if device == 'hip' else n)"),
+    (
+        "a if device == 'hip' else (b if device == 'cpu' else n)",
+        "b if device == 'cpu' else (a if device == 'hip' else n)",
+    ),
     ("n if gpu_mem is None else gpu_mem", "gpu_mem if gpu_mem is not None else n"),
     ("n if gpu_mem is None else m", "m if gpu_mem else n"),
     (

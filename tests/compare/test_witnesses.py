@@ -10,22 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.compare import Comparison, compare_extractions
+from analyzer.domain.extraction import Formula
 from analyzer.domain.report import Kind
 from analyzer.domain.semantics import RaisedError, evaluate
 from analyzer.domain.terms import Opaque, Symbol, Term
 from tests.support.strategies import points, terms
-from tests.support.terms import extraction, formula, rule_set
+from tests.support.terms import extraction, rule_set
 
 _RULES = rule_set()
 _MIRROR: Final = {"added": "removed", "removed": "added", "changed": "changed"}
 
 
 def _compare(before: Term, after: Term) -> Comparison:
-    sides = []
-    for term in (before, after):
-        empty = formula("0")
-        sides.append(extraction({"cell_size": type(empty)(term, "byte/token", "byte/token")}))
-    return compare_extractions(*sides, _RULES, scenarios=("mha",), quantities=("cell_size",))
+    base, head = (extraction({"cell_size": Formula(term, "byte/token", "byte/token")}) for term in (before, after))
+    return compare_extractions(base, head, _RULES, scenarios=("mha",), quantities=("cell_size",))
 
 
 def _value(term: Term, point: Mapping[str, Any], *, exact: bool = False) -> Any:

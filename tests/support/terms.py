@@ -37,7 +37,9 @@ _COMPARE: Final[dict[type[ast.cmpop], str]] = {
     ast.In: "in",
     ast.NotIn: "not in",
 }
-_CALLS: Final = frozenset({"int", "float", "min", "max", "round", "abs", "ceil", "floor", "rank_min", "float32", "bool"})
+_CALLS: Final = frozenset(
+    {"int", "float", "min", "max", "round", "abs", "ceil", "floor", "rank_min", "float32", "bool"}
+)
 
 
 def parse(text: str) -> Term:
@@ -157,7 +159,9 @@ def rule_set(changes: tuple[ChangeRule, ...] = ()) -> RuleSet:
     return RuleSet(Anchors({}), quantities, symbols, {}, scenarios, {}, changes or change_rules(), "test")
 
 
-def formula(text: str, *, unit: str = "1", source_unit: str = "", error: str | None = None, path: str = "a.py") -> Formula:
+def formula(
+    text: str, *, unit: str = "1", source_unit: str = "", error: str | None = None, path: str = "a.py"
+) -> Formula:
     """A formula written as a Python expression."""
     failure = None if error is None else parse(error)
     return Formula(parse(text), unit, source_unit or unit, failure, "source", (Span(path, 1, 1),))

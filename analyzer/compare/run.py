@@ -1,0 +1,193 @@
+"""One comparison in progress: what both extractions say, what was judged, what is to be reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from analyzer.compare.explain import Part, explain
+from analyzer.compare.findings import Finding
+from analyzer.compare.ladder import Judge, Judgement, exceptions_of
+from analyzer.compare.pairing import NEVER_OPENED, Sides, preferred_values, quantity_symbols
+from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.notation import to_text
+from analyzer.domain.report import Kind, Value
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.terms import Term, symbols_of
+
+_MEASURED: Final = ("pre_model_load_memory", "available_gpu_memory")
+
+
+class Run:
+    """One comparison in progress."""
+
+    def __init__(
+        self, base: Extraction, head: Extraction, rules: RuleSet, scenarios: Sequence[str], quantities: Sequence[str]
+    ) -> None:
+        self.base = base
+        self.head = head
+        self.rules = rules
+        self.scenarios = tuple(scenarios)
+        self._quantities = tuple(quantities)
+        self._judge = Judge({**quantity_symbols(rules), **rules.symbols})
+        self.verdicts: dict[str, dict[str, Kind]] = {name: {} for name in quantities if self._known(name)}
+        self.findings: list[Finding] = []
+        self.notes: list[str] = []
+        self._cancelled: dict[tuple[str | None, str], bool] = {}
+
+    def _known(self, name: str) -> bool:
+        return name in self.base.quantities or name in self.head.quantities
+
+    def is_scenario_free(self, name: str) -> bool:
+        """Whether `name` is the same in every scenario."""
+        rule = self.rules.quantities.get(name)
+        return rule is not None and rule.scenario_free
+
+    def preferred(self, scenario: str) -> Mapping[str, Value]:
+        """Where the search for a witness starts."""
+        return preferred_values(self.rules, scenario)
+
+    def judge(self, sides: Sides, name: str, pair: tuple[Term, Term]) -> Judgement:
+        """Place the pair of formulas of `name` on the ladder, opening sub-quantities where that helps."""
+        before, after = pair
+        unit = self._unit(name)
+        if before is after:
+            return Judgement(Kind.IDENTICAL, before, after)
+        aligned, opened = sides.aligned(before, after), sides.opened(before, after)
+        if any(self._judge.alike(*sides_at) for sides_at in dict.fromkeys((pair, aligned, opened))):
+            return Judgement(Kind.REFACTOR, before, after)
+        preferred = self.preferred(sides.scenario or self._first_scenario())
+        found = self._judge.judge(*aligned, unit, preferred)
+        doubtful = found.kind is not Kind.SEMANTIC or self._suspicious(sides, *aligned)
+        if found.kind <= Kind.UNIT or opened == aligned or not doubtful:
+            return found
+        # With sub-quantities held apart, a difference may be one that their formulas rule out.
+        return min(found, self._judge.judge(*opened, unit, preferred), key=lambda judgement: judgement.kind)
+
+    def _first_scenario(self) -> str:
+        return self.scenarios[0] if self.scenarios else ""
+
+    def _suspicious(self, sides: Sides, before: Term, after: Term) -> bool:
+        """Whether a sub-quantity differs, or one side reads what a sub-quantity of the other is made of."""
+        first, second = symbols_of(before), symbols_of(after)
+        apart = first ^ second
+        below = set[str]()
+        for name in first | second:
+            pair = sides.pair(name)
+            if pair is not None and pair[0] is not pair[1]:
+                return True
+            below |= sides.reads(name)
+        return bool(apart & below)
+
+    def formulas(self, name: str) -> tuple[Formula | None, Formula | None]:
+        """The formulas of `name` as the sources have them."""
+        return (
+            self.base.quantities.get(name) or self.base.definitions.get(name),
+            self.head.quantities.get(name) or self.head.definitions.get(name),
+        )
+
+    def _unit(self, name: str) -> str:
+        rule = self.rules.quantities.get(name) or self.rules.symbols.get(name)
+        return rule.unit if rule is not None else ""
+
+    def presented(self, name: str, kind: Kind) -> Kind:
+        """`kind` with what the text alone does not show: another unit, another place."""
+        before, after = self.formulas(name)
+        if before is None or after is None or kind > Kind.REFACTOR:
+            return kind
+        if before.source_unit != after.source_unit:
+            return Kind.UNIT
+        if kind is Kind.IDENTICAL and self._moved(name, before, after):
+            return Kind.MOVED
+        return kind
+
+    def _moved(self, name: str, before: Formula, after: Formula) -> bool:
+        places = [{span.path for span in formula.locations} for formula in (before, after)]
+        if before.source_name != after.source_name or places[0] != places[1]:
+            return True
+        return name in _MEASURED and _path(self.base) != _path(self.head)
+
+    def parts(self, judgement: Judgement) -> tuple[Part, ...]:
+        """What the difference consists of, in the areas that rules have for its kind."""
+        whole = (judgement.before, judgement.after)
+        match judgement.kind:
+            case Kind.MOVED:
+                return (Part("path", "changed", *whole),)
+            case Kind.UNIT:
+                return (Part("unit", "changed", *whole),)
+            case Kind.IDENTICAL | Kind.REFACTOR:
+                self._note_exceptions(judgement)
+                return (Part("order", "changed", *whole),)
+        if self._judge.equal(*whole):
+            # Undecided for what the analysis could not follow, not for what it found.
+            return (Part("extraction", "changed", *whole),)
+        found = explain(*whole, self._judge.equal)
+        if judgement.kind is Kind.ROUNDING and not (len(found) == 1 and found[0].area == "rounding"):
+            return (Part("rounding", "changed", *_shown(found, whole)),)
+        return found
+
+    def _note_exceptions(self, judgement: Judgement) -> None:
+        raised = exceptions_of(judgement.before), exceptions_of(judgement.after)
+        if raised[0] != raised[1]:
+            old, new = (", ".join(sorted(names)) or "no error" for names in raised)
+            self.notes.append(f"the exception raised changed from {old} to {new} under the same conditions")
+
+    def report(
+        self, name: str, judgement: Judgement, scenarios: tuple[str, ...], affects: Iterable[str], guard: str = ""
+    ) -> None:
+        """Add a finding for every part of the difference."""
+        before, after = self.formulas(name)
+        readers = tuple(other for other in affects if other != name)
+        for part in self.parts(judgement):
+            self.findings.append(
+                Finding(
+                    quantity=name,
+                    kind=judgement.kind,
+                    part=part,
+                    scenarios=scenarios,
+                    before=before,
+                    after=after,
+                    affects=readers,
+                    witness=judgement.witness,
+                    bound=judgement.bound,
+                    guard=guard,
+                    detail=to_text(part.condition) if part.condition is not None else "",
+                )
+            )
+
+    def proven(self, before: Term, after: Term) -> bool:
+        """Whether the two terms are proven equal."""
+        return self._judge.equal(before, after)
+
+    def cancels_out(self, sides: Sides, name: str, reader: str) -> bool:
+        """Whether `reader` is the same after all once sub-quantities such as `name` are opened."""
+        pair = sides.pair(reader)
+        if pair is None or name in NEVER_OPENED:
+            return False
+        key = (sides.scenario, reader)
+        if key not in self._cancelled:
+            self._cancelled[key] = self.proven(*sides.opened(*pair))
+        return self._cancelled[key]
+
+    def plain(self, before: Term, after: Term, name: str, scenario: str) -> Judgement:
+        """The pair as it is, nothing opened."""
+        return self._judge.judge(before, after, self._unit(name), self.preferred(scenario))
+
+    def new_gaps(self, name: str) -> bool:
+        """Whether the analysis of `name` stopped at places that differ between the sides."""
+        sides = [
+            {(gap.construct, gap.reason) for gap in extraction.gaps if name in gap.affects}
+            for extraction in (self.base, self.head)
+        ]
+        return sides[0] != sides[1]
+
+
+def _shown(parts: tuple[Part, ...], whole: tuple[Term, Term]) -> tuple[Term, Term]:
+    first = parts[0]
+    if len(parts) > 1 or first.before is None or first.after is None:
+        return whole
+    return first.before, first.after
+
+
+def _path(extraction: Extraction) -> list[tuple[str, ...]]:
+    return [(hop.kind, hop.caller, hop.callee, hop.source, hop.target, hop.path) for hop in extraction.hops]
