@@ -49,7 +49,7 @@ class NodeTable:
                     self.nodes.append(self._row(node))
         return self._indexes[term]
 
-    def _row(self, term: Term) -> list[Any]:  # noqa: PLR0911 - one row per kind of term
+    def _row(self, term: Term) -> list[Any]:
         match term:
             case Constant(value):
                 return _constant_row(value)

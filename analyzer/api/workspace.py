@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from analyzer import __version__
 from analyzer.domain.errors import RepositoryError, UnknownRefError, UsageError
@@ -78,7 +78,7 @@ class Workspace:
         self._options = options
         self._exit = ExitStack()
 
-    def __enter__(self) -> Workspace:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from analyzer.domain.errors import AnchorNotFoundError
@@ -64,13 +65,12 @@ class Exploration:
     def interpret(self, root: Root) -> tuple[Run, str]:
         """Interpret from `root` until no skipped statement could have written what the formula reads."""
         universe = self._universe(root)
+        sinks = self._sink_paths(root)
         relevant = frozenset(self._rules.anchors["sink_attributes"]) | {"mem_fraction_static"}
         sizing = ""
         for _ in range(_MAX_PASSES):
             relevance = ModRef(self._graph, self._rules.anchors, universe, relevant, sizing)
-            run = interpret(
-                self._program, _Frontend(), self._rules, relevance, root.definition, root.receiver, root.runner
-            )
+            run = interpret(self._program, _Frontend(), self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
             grown = relevant | frozenset(run.machine.reads)
             found = sizing or _sizing_definition(run, root.sink)
@@ -84,6 +84,21 @@ class Exploration:
                 hint="check measure_functions and sink_attributes in rules/anchors.toml",
             )
         return run, sizing
+
+    def _sink_paths(self, root: Root) -> dict[str, str]:
+        """For each quantity, the first of its sinks whose attribute the runner of this version sets."""
+        written = {
+            name
+            for cls in self._program.mro(root.runner)
+            for method in cls.methods.values()
+            for name in self._graph.effects(method).own_writes
+        }
+        return {
+            rule.name: path
+            for rule in self._rules.quantities.values()
+            for path in reversed(rule.sinks)
+            if re.split(r"[.(]", path)[0] in written
+        }
 
     def _universe(self, root: Root) -> frozenset[Node]:
         """Every definition whose effects may concern the formula, as far as names tell."""

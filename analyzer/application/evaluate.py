@@ -51,10 +51,7 @@ class _Evaluator:
 
     def evaluate(self, case: Case) -> CaseResult:
         try:
-            if case.problem is not None:
-                raise UsageError(case.problem)
-            self._check_inputs(case)
-            values = scenario_values(self.rules, case.scenario)
+            values = self._accept(case)
         except UsageError as problem:
             return CaseResult(case, problem=str(problem))
         bound = self._bind(values, case)
@@ -72,12 +69,16 @@ class _Evaluator:
     def _bind(self, scenario: Mapping[str, Value], case: Case) -> Binding:
         return Binding(self.extraction, self.rules, scenario, case.inputs)
 
-    def _check_inputs(self, case: Case) -> None:
+    def _accept(self, case: Case) -> Mapping[str, Value]:
+        """What the scenario of `case` assigns. Raises UsageError for a case that cannot be evaluated."""
+        if case.problem is not None:
+            raise UsageError(case.problem)
         known = self.rules.symbols.keys() | self.rules.quantities.keys()
         for name, value in case.inputs.items():
             require(name, known, "symbol")
             if name in self.rules.symbols:
                 _check_value(self.rules.symbols[name], value)
+        return scenario_values(self.rules, case.scenario)
 
     def _result(self, name: str, binding: Binding, case: Case) -> tuple[Result, str | None]:
         formula = self.extraction.definitions.get(name)

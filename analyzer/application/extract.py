@@ -24,7 +24,7 @@ def extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
         quantities=reading.quantities,
         definitions=reading.definitions,
         inputs=reading.inputs,
-        hops=read_path(reading.steps(), reading.values, frozenset(rules.anchors["sink_attributes"]), tree.display_path),
+        hops=read_path(reading.steps(), reading.values, rules.anchors, tree.display_path),
         gaps=reading.gaps(),
         coverage=reading.coverage(exploration.modules),
         unit_conversions=reading.conversions(),

@@ -24,7 +24,7 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def compare_extractions(
+def compare_extractions(  # noqa: PLR0913 - two sides, the rules, and what to look at
     base: Extraction,
     head: Extraction,
     rules: RuleSet,

@@ -110,8 +110,8 @@ class Pool:
         self._heights: dict[Node, int] = {}
         # Terms summed so far: what the algebra costs.
         self.work = 0
-        self.true = self.literal("bool", True)
-        self.false = self.literal("bool", False)
+        self.true = self.literal("bool", value=True)
+        self.false = self.literal("bool", value=False)
         self.none = self.literal("none", None)
         self.failure = self._intern(("failure",), Failure)
 
@@ -119,7 +119,7 @@ class Pool:
         """The literal `value`; `kind` keeps strings and named constants apart."""
         return self._intern(("literal", kind, value), lambda key: Literal(kind, value, key))
 
-    def factor(
+    def factor(  # noqa: PLR0913 - a factor is all of these
         self,
         kind: str,
         name: str,

@@ -73,7 +73,7 @@ class Comparisons:
         shared = gcd(*(coefficient.numerator for monomial, coefficient in part.terms if monomial))
         if shared < 2:  # noqa: PLR2004 - nothing to divide by
             return part
-        terms: dict[Monomial, Number] = {m: Fraction(c) / shared for m, c in part.terms}
+        terms: dict[Monomial, Number] = {monomial: Fraction(c) / shared for monomial, c in part.terms}
         terms[()] = floor(terms.get((), 0))
         return self._pool.polynomial(terms)
 
@@ -179,10 +179,10 @@ def split_minimum(numbers: Polynomials, part: Polynomial) -> tuple[list[Polynomi
     if dict(monomial)[factor] != 1:
         return None
     beside: Monomial = tuple(item for item in monomial if item[0] is not factor)
-    weight = numbers.pool.polynomial({beside: abs(coefficient)})
+    weight = numbers.pool.polynomial({beside: coefficient if coefficient > 0 else -coefficient})
     if not numbers.at_least(weight):
         return None
-    rest = numbers.add(part, numbers.pool.polynomial({monomial: -coefficient}))
+    rest = numbers.subtract(part, numbers.pool.polynomial({monomial: coefficient}))
     signed = weight if coefficient > 0 else numbers.scale(weight, -1)
     return [numbers.add(rest, numbers.multiply(signed, option)) for option in _options(factor)], coefficient > 0
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final
 
@@ -28,15 +28,22 @@ _QUICK_POINTS: Final = 90
 _HINTS: Final = 6
 
 
+Probe = Callable[[Term], object]
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found out about a pair of formulas; `witness` also for a difference by rounding."""
+    """What was found out about a pair of formulas; `witness` also for a difference by rounding.
+
+    `probe` tells what a part of either formula is worth at the witness.
+    """
 
     kind: Kind
     before: Term
     after: Term
     witness: Witness | None = None
     bound: str | None = None
+    probe: Probe | None = field(default=None, compare=False)
 
 
 class Judge:
@@ -88,16 +95,19 @@ class Judge:
             return Judgement(Kind.REFACTOR, before, after)
         found = found or sampler.search()
         if found and not all(_is_rounding(difference, unit) for difference in found):
-            return self._semantic(before, after, sampler.best(found), calls)
+            return self._semantic(before, after, sampler, found, calls)
         if self._equal_but_for_rounding(before, after):
             return self._by_rounding(before, after, unit, sampler, calls)
         if found:
-            return self._semantic(before, after, sampler.best(found), calls)
+            return self._semantic(before, after, sampler, found, calls)
         return Judgement(Kind.UNDECIDED, before, after)
 
-    def _semantic(self, before: Term, after: Term, found: Difference, calls: Mapping[str, Opaque]) -> Judgement:
-        self._hints.append({key: found.point[key] for key in found.read})
-        return Judgement(Kind.SEMANTIC, before, after, witness_of(found, calls))
+    def _semantic(
+        self, before: Term, after: Term, sampler: Sampler, found: list[Difference], calls: Mapping[str, Opaque]
+    ) -> Judgement:
+        best = sampler.best(found)
+        self._hints.append({key: best.point[key] for key in best.read})
+        return Judgement(Kind.SEMANTIC, before, after, witness_of(best, calls), probe=sampler.probe(best))
 
     def _sampler(self, before: Term, after: Term, preferred: Mapping[str, Value]) -> tuple[Sampler, dict[str, Opaque]]:
         first, second = (dict.fromkeys(part for part in walk(t) if isinstance(part, Opaque)) for t in (before, after))

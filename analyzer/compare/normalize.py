@@ -399,4 +399,4 @@ _METHODS: Final = {
 
 
 def _fraction(value: float) -> Fraction:
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return Fraction(repr(value))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
+from analyzer.compare.defaults import compare_default
 from analyzer.compare.ladder import Judgement
-from analyzer.compare.pairing import Side, Sides
+from analyzer.compare.pairing import Side, Sides, differing_defaults
 from analyzer.compare.run import Run
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, scenario_values, value_term
 
 _UNSPECIFIC: Final = "outside the scenarios compared"
 _MOST_CONDITIONS: Final = 4
-_LONGEST_NAME: Final = 60
 
 
 def compare_outside(run: Run) -> None:
@@ -25,6 +26,23 @@ def compare_outside(run: Run) -> None:
     for name in (*names, *sorted(below)):
         if name not in reported:
             _compare(run, sides, name, names, is_quantity=name not in below)
+    _compare_defaults(run, sides, names)
+
+
+def _compare_defaults(run: Run, sides: Sides, names: list[str]) -> None:
+    """Report changed defaults that matter in no scenario."""
+    told = {finding.detail for finding in run.findings if finding.part.area == "default"}
+    for name in differing_defaults(run.base, run.head, {}):
+        if name not in told:
+            readers = [reader for reader in names if name in sides.head.reads(reader)]
+            compare_default(
+                run,
+                sides,
+                name,
+                readers,
+                scenarios=(),
+                guard=lambda reader, witness: _in_words(_conditions(run, sides, reader, witness)),
+            )
 
 
 def _compare(run: Run, sides: Sides, name: str, names: list[str], *, is_quantity: bool) -> None:
@@ -36,20 +54,20 @@ def _compare(run: Run, sides: Sides, name: str, names: list[str], *, is_quantity
         return
     judgement = run.judge(sides, name, pair)
     if judgement.kind >= Kind.ROUNDING:
-        conditions = _conditions(run, sides, judgement.witness)
+        conditions = _conditions(run, sides, name, judgement.witness)
         shown = _under(run, name, judgement, conditions)
         run.report(name, shown, (), affects, _in_words(conditions))
 
 
-def _conditions(run: Run, sides: Sides, witness: Witness | None) -> dict[str, Value]:
+def _conditions(run: Run, sides: Sides, quantity: str, witness: Witness | None) -> dict[str, Value]:
     """The inputs of the witness that no scenario sets like this."""
     if witness is None:
         return {}
     settled = [scenario_values(run.rules, scenario) for scenario in run.scenarios]
     found: dict[str, Value] = {}
-    for name, value in sorted(witness.inputs.items()):
-        rule = run.rules.symbols.get(name)
-        if name in run.rules.quantities or (rule is not None and rule.free) or len(name) > _LONGEST_NAME:
+    for name in sorted(witness.inputs.keys() & sides.reads(quantity)):
+        value, rule = witness.inputs[name], run.rules.symbols.get(name)
+        if name in run.rules.quantities or (rule is not None and rule.free):
             continue
         usual = any(_is_default(side, name, value) for side in (sides.base, sides.head))
         if not any(value == values[name] if name in values else usual for values in settled):
@@ -69,7 +87,7 @@ def _under(run: Run, name: str, judgement: Judgement, conditions: Mapping[str, V
     pair = sides.pair(name)
     if pair is None or run.proven(*sides.opened(*pair)):
         return judgement
-    return Judgement(judgement.kind, *pair, judgement.witness, judgement.bound)
+    return replace(judgement, before=pair[0], after=pair[1])
 
 
 def _in_words(conditions: Mapping[str, Value]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from analyzer.compare.explain import Part, explain
 from analyzer.compare.findings import Finding
-from analyzer.compare.ladder import Judge, Judgement, exceptions_of
+from analyzer.compare.ladder import Judge, Judgement, Probe, exceptions_of
 from analyzer.compare.pairing import NEVER_OPENED, Sides, preferred_values, quantity_symbols
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.notation import to_text
@@ -121,7 +121,7 @@ class Run:
         if self._judge.equal(*whole):
             # Undecided for what the analysis could not follow, not for what it found.
             return (Part("extraction", "changed", *whole),)
-        found = explain(*whole, self._judge.equal)
+        found = _live(explain(*whole, self._judge.equal), judgement.probe)
         if judgement.kind is Kind.ROUNDING and not (len(found) == 1 and found[0].area == "rounding"):
             return (Part("rounding", "changed", *_shown(found, whole)),)
         return found
@@ -180,6 +180,23 @@ class Run:
             for extraction in (self.base, self.head)
         ]
         return sides[0] != sides[1]
+
+
+def _live(parts: tuple[Part, ...], probe: Probe | None) -> tuple[Part, ...]:
+    """The parts that make a difference at the witness; all of them when that cannot be told."""
+    if probe is None or len(parts) == 1:
+        return parts
+    return tuple(part for part in parts if _matters(part, probe)) or parts
+
+
+def _matters(part: Part, probe: Probe) -> bool:
+    try:
+        if part.before is not None and part.after is not None:
+            return bool(probe(part.before) != probe(part.after))
+        return part.condition is None or bool(probe(part.condition))
+    except KeyError:
+        # A call that the formulas do not hold in this form.
+        return True
 
 
 def _shown(parts: tuple[Part, ...], whole: tuple[Term, Term]) -> tuple[Term, Term]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -23,9 +23,9 @@ _EDGE_ROUNDS: Final = 2
 _EDGE_STARTS: Final = 3
 _INPUTS_PER_EDGE: Final = 2
 _ENOUGH: Final = 6
-# Points times nodes of the formulas: about a quarter of a second at most for a pair.
-_WORK: Final = 150_000
-_FEWEST_POINTS: Final = 120
+# Points times nodes of the formulas: a few tenths of a second at most for a pair.
+_WORK: Final = 100_000
+_FEWEST_POINTS: Final = 90
 _MOST_POINTS: Final = 900
 # Below this, two floats differ by the order of their operations only.
 _NOISE: Final = 1e-9
@@ -154,7 +154,7 @@ class Sampler:
 
     def _points(self) -> Iterator[Point]:
         """Plausible points first, then the ways to where the sides part, edges, and chance."""
-        random = Random(_SEED)
+        random = Random(_SEED)  # noqa: S311 - the same points every time, nothing secret
         yield dict(self._base)
         yield from islice(self._variations(self._base), _PLAIN_POINTS)
         hinted = [self._hinted(hint) for hint in self._hints]
@@ -214,7 +214,8 @@ class Sampler:
 
     def _plausible(self, point: Point) -> bool:
         """Loading weights leaves no more memory than there was."""
-        left, before = point.get("available_gpu_memory"), point.get("pre_model_load_memory")
+        left: Any = point.get("available_gpu_memory")
+        before: Any = point.get("pre_model_load_memory")
         return not (_is_number(left) and _is_number(before)) or bool(left <= before)
 
     def _edge_points(self, start: Point, random: Random) -> Iterator[Point]:
@@ -254,6 +255,14 @@ class Sampler:
     def _gap(self, left: Term, right: Term, point: Point) -> Fraction | None:
         one, other = self._evaluate(point, exact=True, pair=(left, right))
         return Fraction(one) - Fraction(other) if _is_number(one) and _is_number(other) else None
+
+    def probe(self, difference: Difference) -> Callable[[Term], Any]:
+        """What any part of the pair is worth where the sides differ."""
+
+        def worth(term: Term) -> Any:
+            return self._evaluate(dict(difference.point), exact=False, pair=(term, term))[0]
+
+        return worth
 
     def minimal(self, difference: Difference) -> Difference:
         """The same difference with as many inputs as possible back at the base point.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
+from analyzer.compare.defaults import compare_default
 from analyzer.compare.explain import Part
 from analyzer.compare.findings import Finding
 from analyzer.compare.ladder import Judgement
@@ -61,7 +63,9 @@ class _ScenarioRun:
         for name, judgement in self._own.items():
             self._colour(name, judgement, coloured, report=False)
         for name in self._sides.defaults_apart:
-            self._compare_default(name, coloured)
+            moved = compare_default(self._run, self._sides, name, self._readers(name), scenarios=self._scenarios)
+            for reader, kind in moved.items():
+                coloured[reader] = max(coloured[reader], kind)
         for name, kind in coloured.items():
             self._run.verdicts[name].update(dict.fromkeys(self._scenarios, kind))
 
@@ -77,7 +81,7 @@ class _ScenarioRun:
         kind = self._run.presented(name, found.kind)
         if kind < Kind.UNDECIDED and self._run.new_gaps(name):
             kind = Kind.UNDECIDED
-        return Judgement(kind, found.before, found.after, found.witness, found.bound)
+        return replace(found, kind=kind)
 
     def _within_defaults(self, name: str, pair: tuple[Term, Term], found: Judgement) -> Judgement:
         """The difference that is left when inputs no scenario leaves open take either side's default."""
@@ -116,50 +120,3 @@ class _ScenarioRun:
                 return
         if kind is not Kind.IDENTICAL and (not report or kind >= Kind.UNIT):
             self._run.report(name, judgement, self._scenarios, readers if kind >= Kind.UNIT else ())
-
-    def _compare_default(self, name: str, coloured: dict[str, Kind]) -> None:
-        """A default that changed is reported once, for the first quantity that it moves."""
-        old, new = self._sides.base.default(name), self._sides.head.default(name)
-        if old is not None and new is not None and self._run.proven(old, new):
-            return
-        affected: dict[str, Judgement] = {}
-        for reader in self._readers(name):
-            judgement = self._moved_by_default(name, reader)
-            if judgement.kind >= Kind.ROUNDING:
-                affected[reader] = judgement
-                coloured[reader] = max(coloured[reader], judgement.kind)
-        if affected:
-            self._report_default(name, old, new, affected)
-
-    def _moved_by_default(self, name: str, reader: str) -> Judgement:
-        """What leaving `name` unset does to `reader`, all else being as in head."""
-        term = self._sides.head.term(reader)
-        assert term is not None
-        term = self._sides.head.expand(term)
-        before = self._sides.both_with(term, term, (name,), head=False)[0]
-        after = self._sides.both_with(term, term, (name,), head=True)[0]
-        return self._run.plain(before, after, reader, self._sides.scenario or "")
-
-    def _report_default(self, name: str, old: Term | None, new: Term | None, affected: Mapping[str, Judgement]) -> None:
-        first = next(iter(affected))
-        found = affected[first]
-        action = "added" if old is None else "removed" if new is None else "changed"
-        before, after = self._run.formulas(first)
-        witness = found.witness
-        if witness is not None:
-            witness = type(witness)(witness.inputs, (name,), witness.before, witness.after)
-        self._run.findings.append(
-            Finding(
-                first,
-                found.kind,
-                Part("default", action, old, new),
-                self._scenarios,
-                before,
-                after,
-                tuple(affected)[1:],
-                witness,
-                found.bound,
-                "",
-                name,
-            )
-        )

@@ -10,8 +10,8 @@ from analyzer.compare.points import Input, Key, Point
 from analyzer.domain.terms import Apply, Conditional, Opaque, Symbol, Term, children, walk
 
 _MAX_PLACES: Final = 6
-_TRIES_PER_GUARD: Final = 10
-_MAX_INPUTS_PER_GUARD: Final = 5
+_TRIES_PER_GUARD: Final = 12
+_MAX_INPUTS_PER_GUARD: Final = 6
 
 Route = tuple[tuple[Term, bool], ...]
 Holds = Callable[[Term, Point], "bool | None"]
@@ -64,29 +64,37 @@ class Steering:
         self._inputs = inputs
         self._keys = keys
         self._holds = holds
+        self._reads: dict[Term, list[Key]] = {}
 
     def steer(self, point: Point, route: Route, random: Random) -> Point:
         """`point` with inputs changed so that the guards of `route` hold, as far as that can be found."""
-        fixed: set[Key] = set()
-        for guard, wanted in route:
-            if self._holds(guard, point) is not wanted:
-                point = self._satisfy(point, guard, wanted, fixed, random) or point
-            fixed |= set(self._read(guard))
+        for length in range(1, len(route) + 1):
+            if not self._hold(route[:length], point):
+                point = self._satisfy(point, route[:length], random) or point
         return point
 
-    def _satisfy(self, point: Point, guard: Term, wanted: bool, fixed: set[Key], random: Random) -> Point | None:  # noqa: FBT001 - the answer itself
-        """A point where the guard is answered as wanted, inputs of earlier guards changed last."""
-        names = sorted(self._read(guard), key=lambda key: (key in fixed, key))[:_MAX_INPUTS_PER_GUARD]
+    def _hold(self, route: Route, point: Point) -> bool:
+        """Whether all guards hold; the last one is the likeliest not to."""
+        return all(self._holds(guard, point) is wanted for guard, wanted in reversed(route))
+
+    def _satisfy(self, point: Point, route: Route, random: Random) -> Point | None:
+        """A point where the last guard holds and the ones before still do."""
+        names = self._read(route[-1][0])
+        settled = {key for guard, _ in route[:-1] for key in self._read(guard)}
+        names.sort(key=lambda key: (key in settled, key))
+        del names[_MAX_INPUTS_PER_GUARD:]
         for key in names:
             for value in self._inputs[key].candidates[:_TRIES_PER_GUARD]:
-                if self._holds(guard, {**point, key: value}) is wanted:
+                if self._hold(route, {**point, key: value}):
                     return {**point, key: value}
         for _ in range(_TRIES_PER_GUARD):
             tried: dict[Key, Any] = {key: self._inputs[key].pick(random) for key in names}
-            if self._holds(guard, {**point, **tried}) is wanted:
+            if self._hold(route, {**point, **tried}):
                 return {**point, **tried}
         return None
 
     def _read(self, guard: Term) -> list[Key]:
-        keys = dict.fromkeys(self._keys(term) for term in walk(guard) if isinstance(term, Symbol | Opaque))
-        return [key for key in keys if key in self._inputs]
+        if guard not in self._reads:
+            keys = dict.fromkeys(self._keys(term) for term in walk(guard) if isinstance(term, Symbol | Opaque))
+            self._reads[guard] = [key for key in keys if key in self._inputs]
+        return list(self._reads[guard])

@@ -187,10 +187,18 @@ def conditional(guard: Term, then: Term, otherwise: Term) -> Term:
         folded = _conditional_guard(guard, then, otherwise)
         if folded is not None:
             return folded
-    if isinstance(then, Conditional) and then.guard is guard:
-        then = then.then
-    if isinstance(otherwise, Conditional) and otherwise.guard is guard:
-        otherwise = otherwise.otherwise
+    return _fold_branches(guard, _given(guard, then, holds=True), _given(guard, otherwise, holds=False))
+
+
+def _given(guard: Term, branch: Term, *, holds: bool) -> Term:
+    """What is left of `branch` where it is known whether `guard` holds."""
+    if isinstance(branch, Conditional) and branch.guard is guard:
+        return branch.then if holds else branch.otherwise
+    return branch
+
+
+def _fold_branches(guard: Term, then: Term, otherwise: Term) -> Term:
+    """A conditional whose guard is not known; equal branches are shared."""
     if then is otherwise:
         return then
     boolean = _boolean_conditional(guard, then, otherwise)
@@ -350,9 +358,9 @@ def _never_none(term: Term) -> bool:
 def _decide_membership(left: Term, right: Term) -> Term | None:
     if isinstance(right, Apply) and right.op == "tuple":
         return disjunction(*(compare("==", left, item) for item in right.args))
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        if isinstance(left.value, str) and isinstance(right.value, str):
-            return constant(left.value in right.value)
+    match left, right:
+        case Constant(str(part)), Constant(str(whole)):
+            return constant(part in whole)
     return None
 
 
@@ -369,9 +377,7 @@ def rebuild(term: Term, arguments: tuple[Term, ...]) -> Term:
             return term
 
 
-def rewrite(
-    root: Term, replace: Callable[[Term], Term | None], memo: dict[Term, Term] | None = None
-) -> Term:
+def rewrite(root: Term, replace: Callable[[Term], Term | None], memo: dict[Term, Term] | None = None) -> Term:
     """Rebuild `root` bottom-up; a term that `replace` returns stands for the original node as it is.
 
     `memo` may be shared between calls with the same `replace`.

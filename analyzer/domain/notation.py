@@ -284,7 +284,7 @@ def _latex_constant(value: Scalar) -> _Piece:
     return _Piece(mantissa, OPERATORS["neg"].precedence if mantissa.startswith("-") else _CLOSED)
 
 
-def _latex_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:  # noqa: PLR0911 - one row per way of writing
+def _latex_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:
     precedence = OPERATORS[op].precedence
     if op == "/":
         return _Piece(rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}")

@@ -47,7 +47,7 @@ class Witness:
 
     @property
     def delta(self) -> float | None:
-        """after - before, when both are numbers."""
+        """What is added to `before`, when both are numbers."""
         if _number(self.before) and _number(self.after):
             return self.after - self.before  # type: ignore[operator]  # both are numbers here
         return None
@@ -57,6 +57,7 @@ class Witness:
         """The change as a share of `before`."""
         delta = self.delta
         return delta / abs(self.before) if delta is not None and self.before else None  # type: ignore[arg-type]  # before is a number when delta is
+
 
 def _number(value: Scalar) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -110,7 +110,7 @@ def _leaf_or_apply(term: Term, visit: Callable[[Term], Value], lookup: Lookup, *
             return _operate(op, args, visit, exact=exact)
         case Symbol() | Opaque():
             return lookup(term)
-        case Atom(name):
+        case Atom():
             return term
         case Raise(exception):
             raise RaisedError(exception)
@@ -156,7 +156,7 @@ def _operate_off(op: str, values: list[Value]) -> Value:
     off = next(value for value in values if isinstance(value, Off))
     if op in ("is", "=="):
         other = [value for value in values if value is not off]
-        return bool(other) and (other[0] is None or isinstance(other[0], Off) and other[0].name == off.name)
+        return bool(other) and (other[0] is None or (isinstance(other[0], Off) and other[0].name == off.name))
     if op in ("is not", "!="):
         return not _operate_off("is", values)
     if op in ("not", "not in"):

@@ -13,7 +13,8 @@ class Step:
     """One thing that happened to a value.
 
     `kind` is measure, call, argument, return, assign, attribute or field; `extent` holds the indexes
-    of the call steps during which it happened, outermost first.
+    of the call steps during which it happened, outermost first; `time` orders steps as the program
+    would take them.
     """
 
     kind: str
@@ -23,3 +24,4 @@ class Step:
     value: Term
     span: Span
     extent: tuple[int, ...]
+    time: tuple[int, ...]

@@ -13,7 +13,7 @@ from analyzer.domain.terms import Scalar
 
 
 def _line() -> int:
-    return field(default=0, compare=False)  # type: ignore[no-any-return]  # dataclasses.field returns the default's type by design
+    return field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Argument:
     value: Expr
     keyword: str | None = None
     star: str = ""
+    line: int = _line()
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,8 +196,8 @@ def handle(kind: str, key: str) -> Handle:
     return node
 
 
-TRUE: Final = constant(True)
-FALSE: Final = constant(False)
+TRUE: Final = constant(True)  # noqa: FBT003 - the value itself, not a switch
+FALSE: Final = constant(False)  # noqa: FBT003 - the same
 NONE: Final = constant(None)
 
 

@@ -51,6 +51,8 @@ class ExpressionLowering:
     """Turns expression nodes into the domain's; each carries the line of its statement."""
 
     line = 0
+    # Lines of the keyword arguments of the statement at hand, by keyword, in order of appearance.
+    keyword_lines: dict[str, list[int]] = {}  # noqa: RUF012 - replaced as a whole, never changed in place
 
     def text(self, node: cst.CSTNode) -> str:
         """The source text of `node`."""
@@ -128,7 +130,11 @@ class ExpressionLowering:
         return ir.FormattedString(tuple(parts), line)
 
     def _argument(self, arg: cst.Arg) -> ir.Argument:
-        return ir.Argument(self.expr(arg.value), arg.keyword.value if arg.keyword else None, arg.star)
+        if arg.keyword is None:
+            return ir.Argument(self.expr(arg.value), None, arg.star, self.line)
+        lines = self.keyword_lines.get(arg.keyword.value)
+        line = lines.pop(0) if lines else self.line
+        return ir.Argument(self.expr(arg.value), arg.keyword.value, "", line)
 
     def _index(self, elements: Sequence[cst.SubscriptElement], line: int) -> ir.Expr:
         lowered = tuple(self._subscript_element(element.slice, line) for element in elements)

@@ -17,7 +17,7 @@ from analyzer.domain import syntax as ir
 from analyzer.domain.errors import SourceSyntaxError
 from analyzer.frontend.expressions import ExpressionLowering, dotted_name
 
-_JUMPS = (cst.Pass, cst.Break, cst.Continue)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
 
 @lru_cache(maxsize=20_000)
@@ -70,6 +70,16 @@ class _Lowering(ExpressionLowering):
 
     def _enter(self, place: ast.stmt) -> tuple[int, int]:
         self.line = place.lineno - 1
+        if isinstance(place, ast.Assign) and place.targets[-1].end_lineno != place.lineno:
+            # Targets over several lines: what happens, happens where the value is.
+            self.line = place.value.lineno - 1
+        self.keyword_lines = {}
+        if place.end_lineno != place.lineno and isinstance(place, _SIMPLE):
+            keywords = sorted(
+                (node.lineno, node.arg) for node in ast.walk(place) if isinstance(node, ast.keyword) and node.arg
+            )
+            for line, name in keywords:
+                self.keyword_lines.setdefault(name, []).append(line - 1)
         return self.line, (place.end_lineno or place.lineno) - 1
 
     def _small(self, node: cst.BaseSmallStatement, place: ast.stmt) -> ir.Stmt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -12,6 +13,8 @@ from analyzer.render.document import Document
 
 _MAX_LOCATIONS: Final = 12
 _SHORT_COMMIT: Final = 12
+# Anything else is the name of an archive, a folder or the working tree.
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def number(value: Value) -> str:
@@ -28,7 +31,7 @@ def plural(count: int, noun: str) -> str:
 
 def revision_title(revision: Revision) -> str:
     """A ref as the reader gave it, and what it stands for."""
-    commit = revision.commit[:_SHORT_COMMIT]
+    commit = revision.commit[:_SHORT_COMMIT] if _COMMIT.fullmatch(revision.commit) else revision.commit
     known = dict.fromkeys(name for name in (revision.resolved, commit) if name not in ("", revision.spec))
     return f"{revision.spec} ({', '.join(known)})" if known else revision.spec
 

@@ -168,7 +168,6 @@ class Calls:
         site = self.machine.span
         known = self._measured.get(site)
         if known is not None:
-            self.machine.record("measure", state.frame, definition.name, known, callee=definition.qualname)
             return known
         term = symbol(f"measurement#{len(world.measurements) + 1}")
         later = self.machine.defer(
@@ -177,9 +176,9 @@ class Calls:
         self._measured[site] = term
         place = Span(definition.path, definition.line, definition.line)
         world.measurements.append(
-            Measurement(term, time, self.machine.span, lambda: self.machine.value(later), place, state.frame.calls)
+            Measurement(term, time, self.machine.span, lambda: self.machine.value(later), definition.qualname, state.frame.calls)
         )
-        self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname)
+        self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname, span=place)
         return term
 
     def _write_config(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -211,6 +210,8 @@ class Calls:
         machine.record("call", caller_frame, "", NONE, callee=frame.qualname)
         self.extent = (*outer, len(machine.world.events) - 1)
         for name, value in arguments.items():
+            if name == "self":
+                continue
             machine.record("argument", caller_frame, name, value, callee=frame.qualname)
         state.env, state.frame = arguments, frame
         if isinstance(function.body, tuple):
@@ -313,8 +314,10 @@ class Calls:
                 elif field.value is not None:
                     attributes[field.name] = self._field_default(cls.module, cls.path, field.value, field.line)
         state.heap[reference] = {**state.heap.get(reference, {}), **attributes}
+        lines = self.machine.keyword_lines
         for name, value in attributes.items():
-            self.machine.record("field", state.frame, f"{key.rsplit(':', 1)[-1]}.{name}", value)
+            span = state.frame.span(lines[name]) if name in lines else None
+            self.machine.record("field", state.frame, f"{key.rsplit(':', 1)[-1]}.{name}", value, span=span)
         post = self.machine.attributes.find_method(key, "__post_init__")
         if post is not None:
             self.inline(post[1], post[0], (reference,), {}, state)

@@ -135,6 +135,7 @@ class Expressions:
                 keywords[argument.keyword] = value
             else:
                 args.append(value)
+        self.machine.keyword_lines = {a.keyword: a.line for a in node.args if a.keyword is not None}
         return self.machine.calls.call(callee, tuple(args), keywords, state)
 
     def _splat(self, value: Term, state: State) -> dict[str, Term]:

@@ -49,6 +49,9 @@ class Externals:
             "dataclasses.replace": self._replace,
             "msgspec.structs.replace": self._replace,
             "msgspec.field": self._field,
+            "copy.copy": lambda a, k, s: a[0],
+            "copy.deepcopy": lambda a, k, s: a[0],
+            "rpyc.utils.classic.obtain": lambda a, k, s: a[0],
             "functools.lru_cache": lambda a, k, s: handle("builtin", "nothing"),
         }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import Definition
@@ -22,6 +24,7 @@ class Run:
     machine: Machine
     state: State
     runner: Handle
+    sinks: Mapping[str, str]
 
     def sink_value(self, sink: str) -> Term:
         """What the runner holds under `sink` at the end."""
@@ -31,7 +34,7 @@ class Run:
     def read_quantities(self, sink: str) -> None:
         """Force everything that the formulas will need, so that all reads are known."""
         values = [self.sink_value(sink), self.state.error]
-        values += [value for name in self.machine.rules.quantities if (value := self.quantity_value(name)) is not None]
+        values += [self.quantity_value(name) for name in self.sinks]
         pending = list(symbols_of(*values))
         seen: set[str] = set()
         with deep_recursion():
@@ -42,21 +45,14 @@ class Run:
                     seen.add(name)
                     pending.extend(symbols_of(define()))
 
-    def quantity_value(self, name: str) -> Term | None:
-        """What the first sink of a quantity that this version has holds at the end; None without one."""
-        for path in self.machine.rules.quantities[name].sinks:
-            with deep_recursion():
-                value = self._follow(path)
-            if value is not None:
-                return value
-        return None
+    def quantity_value(self, name: str) -> Term:
+        """What the sink of a quantity holds at the end."""
+        with deep_recursion():
+            return self._follow(self.sinks[name])
 
-    def _follow(self, path: str) -> Term | None:
+    def _follow(self, path: str) -> Term:
         """A sink path from the runner: ``attribute.attribute`` or ``attribute(parameter)``."""
         head, _, rest = path.partition("(") if "(" in path else path.partition(".")
-        if head not in self.state.heap.get(self.runner, {}):
-            self.machine.reads.add(head)
-            return None
         owner = self.machine.value(self.machine.attributes.read(self.runner, head, self.state))
         if head == path:
             return owner
@@ -82,16 +78,35 @@ class Run:
                 return value
 
 
+class Start(Protocol):
+    """Where an interpretation starts: a definition, its receiver's class key, the runner's class key."""
+
+    @property
+    def definition(self) -> Definition:
+        """The function to interpret."""
+        ...
+
+    @property
+    def receiver(self) -> str:
+        """The class key of its ``self``, or "" for a plain function."""
+        ...
+
+    @property
+    def runner(self) -> str:
+        """The key of the class that receives the token count."""
+        ...
+
+
 def interpret(
     program: Program,
     lowering: Lowering,
     rules: RuleSet,
     relevance: Relevance,
-    root: Definition,
-    receiver: str,
-    runner_class: str,
+    start: Start,
+    sinks: Mapping[str, str],
 ) -> Run:
-    """Interpret `root` as the method of a `receiver` (a class key, or "" for a function)."""
+    """Interpret from `start`; `sinks` say where on the runner each quantity is found at the end."""
+    root, receiver = start.definition, start.receiver
     machine = Machine(program, lowering, rules, relevance)
     frame = Frame(root.module, root.path, root.line, root.qualname, receiver or None)
     state = State(frame)
@@ -101,8 +116,7 @@ def interpret(
             kind = "instance" if root.name == "__init__" else "symbolic"
             args = (machine.world.allocate(ObjectInfo(kind, receiver, "self")),)
         machine.calls.inline(root, receiver, args, _declared_parameters(machine, root, frame), state)
-    runner = _runner(machine, runner_class)
-    return Run(machine, state, runner)
+    return Run(machine, state, _runner(machine, start.runner), sinks)
 
 
 def _declared_parameters(machine: Machine, root: Definition, frame: Frame) -> dict[str, Term]:

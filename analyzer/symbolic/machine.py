@@ -94,6 +94,7 @@ class Machine:
         self.reads: set[str] = set()
         self.skipped_writes: set[str] = set()
         self.time: tuple[int, ...] = (0,)
+        self.keyword_lines: dict[str, int] = {}
         self._forced_conditionals: dict[Term, Term] = {}
 
     def force(self, term: Term) -> Term:
@@ -272,10 +273,12 @@ class Machine:
             return build.map_leaves(arg, self.external_argument)
         return arg
 
-    def record(self, kind: str, frame: Frame, target: str, value: Term, *, callee: str = "") -> None:
+    def record(
+        self, kind: str, frame: Frame, target: str, value: Term, *, callee: str = "", span: Span | None = None
+    ) -> None:
         """Remember that `value` passed through a place."""
         self.world.events.append(
-            Step(kind, frame.qualname, callee, target, value, self.span, self.calls.extent)
+            Step(kind, frame.qualname, callee, target, value, span or self.span, self.calls.extent, self.tick())
         )
 
     def input(self, name: str, source: str, default: Callable[[], Term | None]) -> Symbol:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from analyzer.domain.build import conditional, map_leaves, rewrite
 from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion
@@ -28,7 +29,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction
 from analyzer.symbolic.interpreter import Run
-from analyzer.symbolic.world import RaiseSite
+from analyzer.symbolic.world import Measurement, RaiseSite
 
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
@@ -63,13 +64,10 @@ class Reading:
         if budget is not None:
             self._read_budget(budget)
         self._add("max_total_num_tokens", tokens, error=error)
-        for name in self._machine.rules.quantities:
-            if name not in self.quantities:
-                value = self._run.quantity_value(name)
-                if value is not None:
-                    value = self._named(value)
-                    self.values.append(value)
-                    self._add(name, value, error=error)
+        for name in self._run.sinks:
+            value = self._named(self._run.quantity_value(name))
+            self.values.append(value)
+            self._add(name, value, error=error)
         self._read_definitions()
         self._read_inputs()
 
@@ -88,6 +86,14 @@ class Reading:
             self._names[measurement.term] = name
         for measurement, name in list(zip(found, names, strict=False))[:2]:
             self._add(name.name, self._named(measurement.define()), extra=(measurement.span,))
+            self._mark_return(measurement, name)
+
+    def _mark_return(self, measurement: Measurement, name: Term) -> None:
+        """The measuring function's own return is a hop: there the value gets its unit."""
+        events = self._machine.world.events
+        inside = [e for e in events if e.kind == "return" and e.caller == measurement.function and e.span.path]
+        if inside:
+            events.append(replace(inside[-1], value=name, time=measurement.time, extent=()))
 
     def _named(self, term: Term) -> Term:
         return rewrite(term, self._names.get, self._renamed)
@@ -227,13 +233,23 @@ class Reading:
 
     def steps(self) -> tuple[Step, ...]:
         """The events of the run with their values resolved; what nobody asked for has the value None."""
-        resolved = []
-        for event in self._machine.world.events:
-            value = self._resolve(event.value)
-            resolved.append(
-                Step(event.kind, event.caller, event.callee, event.target, value, event.span, event.extent)
-            )
-        return tuple(resolved)
+        sinks = self._machine.rules.anchors["sink_attributes"]
+        for event in list(self._machine.world.events):
+            if event.kind == "attribute" and event.target in sinks:
+                self._machine.value(event.value)
+        kinds = self._sink_kinds()
+        return tuple(
+            replace(event, value=self._resolve(event.value), kind=kinds.get((event.kind, event.span), event.kind))
+            for event in self._machine.world.events
+        )
+
+    def _sink_kinds(self) -> dict[tuple[str, Span], str]:
+        """Where the runner gets its count; outside the sizing it is a second, opt-in count."""
+        return {
+            ("attribute", span): "sink" if self._sizing in calls else "second_sink"
+            for receiver, _, calls, span, _ in self._machine.world.sink_writes
+            if receiver is self._run.runner
+        }
 
     def _resolve(self, value: Term) -> Term:
         forced = self._machine.world.forced
@@ -249,13 +265,22 @@ class Reading:
 
     def _carried(self, reference: Handle) -> Term:
         """An object stands for the values it carries."""
-        if reference not in self._machine.world.constructed:
+        info = self._machine.world.objects.get(reference)
+        if reference not in self._machine.world.constructed or info is None or info.class_key is None:
+            return NONE
+        if self._machine.attributes.find_method(info.class_key, "__init__") is not None:
+            # A pool keeps its size; only records pass values on.
             return NONE
         content = {**self._machine.world.base.get(reference, {}), **self._run.state.heap.get(reference, {})}
+        carried = [self._named(map_leaves(value, self._known)) for value in content.values()]
+        return opaque("object", (value for value in carried if not isinstance(value, Constant)))
+
+    def _known(self, value: Term) -> Term:
+        """What a deferred value turned out to be; None when nobody asked, or when it is an object."""
         forced = self._machine.world.forced
-        values = [forced.get(value, value) if isinstance(value, Handle) else value for value in content.values()]
-        carried = [self._named(value) for value in values if not isinstance(value, Handle)]
-        return opaque("object", carried)
+        while isinstance(value, Handle) and value in forced:
+            value = forced[value]
+        return NONE if isinstance(value, Handle) else value
 
     def gaps(self) -> tuple[Gap, ...]:
         """Every place that was not followed and that a formula depends on."""

@@ -46,7 +46,7 @@ class Measurement:
     time: tuple[int, ...]
     span: Span
     define: Callable[[], Term]
-    definition_span: Span
+    function: str
     calls: tuple[str, ...]
 
 

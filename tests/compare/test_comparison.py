@@ -144,6 +144,14 @@ class TestDefaults:
         found = _compare(sides[0], sides[1])
         assert [change.rule for change in found.changes] == ["SGM121"]
 
+    def test_a_default_that_matters_in_no_scenario_is_told_with_its_condition(self) -> None:
+        quantities = {"cell_size": "n * int(10 * ratio) if device == 'cpu' else n"}
+        sides = [extraction(quantities, defaults={"ratio": value}) for value in ("0.2", "0.9")]
+        found = _compare(sides[0], sides[1])
+        assert set(found.verdicts["cell_size"].values()) == {Kind.IDENTICAL}
+        (change,) = found.changes
+        assert (change.rule, change.scenarios, change.guard) == ("SGM121", (), "device == 'cpu'")
+
     def test_a_default_that_nothing_depends_on_is_no_change(self) -> None:
         sides = [extraction({"cell_size": "n"}, defaults={"page_size": value}) for value in ("1", "64")]
         assert _compare(sides[0], sides[1]).verdict is Kind.IDENTICAL

@@ -122,7 +122,7 @@ class Release:
         configurator = self._globals(_CONFIGURATOR_MODULE).get("KVCacheConfigurator")
         for owner in (configurator, self._runner_class):
             if owner is not None and hasattr(owner, "_init_pools"):
-                owner._init_pools = _pools_allocated  # noqa: SLF001 - allocation is not sizing
+                owner._init_pools = _pools_allocated
         if configurator is not None:
             return _configure
         call = self._modules.compiled(_sizing_call(tree), module)

@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
-from analyzer.application.extract import extract
 
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.store import NullStore
 from analyzer.adapters.wheel import ArchiveTree
 from analyzer.application.evaluate import evaluate_cases
+from analyzer.application.extract import extract
 from analyzer.domain.evaluation import Case, CaseResult
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet

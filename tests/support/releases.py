@@ -78,7 +78,7 @@ def _pip_download(version: str, destination: str) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", *_TARGET, "--dest", destination, f"{PROJECT}=={version}"]
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_DOWNLOAD_SECONDS)  # noqa: S603 - fixed program, version from the tests
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_DOWNLOAD_SECONDS)
     except subprocess.CalledProcessError as error:
         raise ReleaseUnavailableError(f"cannot fetch {PROJECT} {version}: {_reason(error)}") from error
     except subprocess.TimeoutExpired as error:

@@ -14,23 +14,23 @@ _LEAVES = st.one_of(_NUMBERS, _NUMBERS, _CONSTANTS)
 
 def _binary(children: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
     operators = st.sampled_from(["+", "-", "*", "//", "/", "%", "min", "max", "+", "*"])
-    return st.builds(lambda op, left, right: apply(op, left, right), operators, children, children)
+    return st.builds(apply, operators, children, children)
 
 
 def _unary(children: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
     operators = st.sampled_from(["int", "neg", "abs", "floor", "ceil", "float", "round"])
-    return st.builds(lambda op, operand: apply(op, operand), operators, children)
+    return st.builds(apply, operators, children)
 
 
 def _guards(children: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
     comparisons = st.builds(
-        lambda op, left, right: apply(op, left, right),
+        apply,
         st.sampled_from(["<", "<=", ">", ">=", "==", "!="]),
         children,
         children,
     )
     simple = st.one_of(st.sampled_from(["p", "q"]).map(symbol), comparisons)
-    pairs = st.builds(lambda op, a, b: apply(op, a, b), st.sampled_from(["and", "or"]), simple, simple)
+    pairs = st.builds(apply, st.sampled_from(["and", "or"]), simple, simple)
     return st.one_of(simple, pairs, simple.map(lambda guard: apply("not", guard)))
 
 

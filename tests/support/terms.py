@@ -47,7 +47,7 @@ def parse(text: str) -> Term:
     return _term(ast.parse(text.strip(), mode="eval").body)
 
 
-def _term(node: ast.expr) -> Term:
+def _term(node: ast.expr) -> Term:  # noqa: C901, PLR0912 - one case per kind of node
     match node:
         case ast.Constant(value):
             assert isinstance(value, int | float | bool | str | None)
@@ -145,7 +145,7 @@ def change_rules() -> tuple[ChangeRule, ...]:
 
 def _change_rule(data: dict[str, Any]) -> ChangeRule:
     lists = {key: tuple(data.pop(key)) for key in ("kinds", "quantities")}
-    return ChangeRule(**data, **lists)
+    return ChangeRule(**{**data, **lists})
 
 
 def rule_set(changes: tuple[ChangeRule, ...] = ()) -> RuleSet:
