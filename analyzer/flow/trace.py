@@ -10,8 +10,9 @@ from analyzer.domain.build import leaves
 from analyzer.domain.extraction import Hop
 from analyzer.domain.rules import Anchors
 from analyzer.domain.steps import Step
-from analyzer.domain.terms import Apply, Conditional, Opaque, Term, symbols_of, walk
+from analyzer.domain.terms import Apply, Conditional, Opaque, Term, children, symbol, symbols_of, walk
 
+_MEASURED = frozenset({symbol("pre_model_load_memory"), symbol("available_gpu_memory")})
 _SOURCES = frozenset({"pre_model_load_memory", "available_gpu_memory", "mem_fraction_static", "rest_memory"})
 
 
@@ -68,12 +69,19 @@ def _leading_to_sinks(steps: Sequence[Step], found: list[int], sinks: frozenset[
 
 
 def _without_copies(steps: Sequence[Step], kept: list[int]) -> list[int]:
-    """`kept` without assignments that only rename a value of the same function, its callers or callees."""
+    """`kept` without assignments that are no hop of their own.
+
+    Those only rename a value of the same function, its callers or callees, or hold an intermediate
+    result that neither crosses a boundary nor reads a measurement itself.
+    """
+    crossing = {steps[index].value for index in kept if steps[index].kind != "assign"}
     seen: dict[Term, list[tuple[int, ...]]] = {}
     result = []
     for index in sorted(kept, key=lambda i: steps[i].time):
         step = steps[index]
-        if step.kind != "assign" or not any(_nested(step.extent, other) for other in seen.get(step.value, ())):
+        copied = any(_nested(step.extent, other) for other in seen.get(step.value, ()))
+        telling = step.value in crossing or any(part in _MEASURED for part in children(step.value))
+        if step.kind != "assign" or (telling and not copied):
             result.append(index)
         if step.kind in ("assign", "argument", "attribute"):
             seen.setdefault(step.value, []).append(step.extent)
