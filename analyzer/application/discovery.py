@@ -66,15 +66,18 @@ class Exploration:
         """Interpret from `root` until no skipped statement could have written what the formula reads."""
         universe = self._universe(root)
         sinks = self._sink_paths(root)
-        relevant = frozenset(self._rules.anchors["sink_attributes"]) | {"mem_fraction_static"}
+        runner = self._program.base_names(root.runner)
+        relevant = dict.fromkeys((*self._rules.anchors["sink_attributes"], "mem_fraction_static"), runner)
         sizing = ""
         for _ in range(_MAX_PASSES):
             relevance = ModRef(self._graph, self._rules.anchors, universe, relevant, sizing)
             run = interpret(self._program, _Frontend(), self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
-            grown = relevant | frozenset(run.machine.reads)
+            grown = dict(relevant)
+            for name, owners in run.machine.reads.items():
+                grown[name] = grown.get(name, frozenset()) | owners
             found = sizing or _sizing_definition(run, root.sink)
-            if found == sizing and not run.machine.skipped_writes & (grown - relevant):
+            if found == sizing and not _missed(run, relevant, grown):
                 break
             relevant, sizing = grown, found
         if not sizing:
@@ -108,6 +111,16 @@ class Exploration:
                 found |= self._graph.closure((root.runner, method.key))
         found |= {(owner, key) for owner, key in self._search.driver_nodes()}
         return frozenset(found)
+
+
+def _missed(run: Run, before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a statement that was left alone writes something that only now is known to be read."""
+    return any(
+        (name in after and name not in before)
+        if not owner
+        else owner in after.get(name, ()) and owner not in before.get(name, ())
+        for owner, name in run.machine.skipped_writes
+    )
 
 
 def _sizing_definition(run: Run, sink: str) -> str:

@@ -98,6 +98,8 @@ class Judge:
             return self._semantic(before, after, sampler, found, calls)
         if self._equal_but_for_rounding(before, after):
             return self._by_rounding(before, after, unit, sampler, calls)
+        # Before giving up, look where the first search did not get to.
+        found = found or sampler.search_on()
         if found:
             return self._semantic(before, after, sampler, found, calls)
         return Judgement(Kind.UNDECIDED, before, after)

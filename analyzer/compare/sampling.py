@@ -27,6 +27,7 @@ _ENOUGH: Final = 6
 _WORK: Final = 100_000
 _FEWEST_POINTS: Final = 90
 _MOST_POINTS: Final = 900
+_LONGER: Final = 4
 # Below this, two floats differ by the order of their operations only.
 _NOISE: Final = 1e-9
 # Which of several values of an input that only one side has an answer must survive.
@@ -89,9 +90,16 @@ class Sampler:
 
     def search(self, *, exhaustive: bool = False, exact: bool = True, points: int | None = None) -> list[Difference]:
         """Where the sides differ on the first `points`: all places when `exhaustive`, else enough of them."""
+        return self._look(0, points or self._allowance, exhaustive=exhaustive, exact=exact)
+
+    def search_on(self) -> list[Difference]:
+        """Where the sides differ on points that `search` has not tried."""
+        return self._look(self._allowance, _LONGER * self._allowance, exhaustive=False, exact=True)
+
+    def _look(self, first: int, last: int, *, exhaustive: bool, exact: bool) -> list[Difference]:
         found: list[Difference] = []
         self.tried = 0
-        for point in islice(self._points(), points or self._allowance):
+        for point in islice(self._points(), first, last):
             self.tried += 1
             difference = self.difference(point, exact=exact)
             if difference is not None:

@@ -10,6 +10,7 @@ from analyzer.compare.points import Input, Key, Point
 from analyzer.domain.terms import Apply, Conditional, Opaque, Symbol, Term, children, walk
 
 _MAX_PLACES: Final = 6
+_MOST_QUESTIONS: Final = 600
 _TRIES_PER_GUARD: Final = 12
 _MAX_INPUTS_PER_GUARD: Final = 6
 
@@ -65,17 +66,21 @@ class Steering:
         self._keys = keys
         self._holds = holds
         self._reads: dict[Term, list[Key]] = {}
+        self._questions = _MOST_QUESTIONS
 
     def steer(self, point: Point, route: Route, random: Random) -> Point:
         """`point` with inputs changed so that the guards of `route` hold, as far as that can be found."""
         for length in range(1, len(route) + 1):
             if not self._hold(route[:length], point):
-                point = self._satisfy(point, route[:length], random) or point
+                found = self._satisfy(point, route[:length], random)
+                # Losing an earlier guard is better than never getting past this one.
+                point = found or self._satisfy(point, route[length - 1 : length], random) or point
         return point
 
     def _hold(self, route: Route, point: Point) -> bool:
         """Whether all guards hold; the last one is the likeliest not to."""
-        return all(self._holds(guard, point) is wanted for guard, wanted in reversed(route))
+        self._questions -= 1
+        return self._questions > 0 and all(self._holds(guard, point) is wanted for guard, wanted in reversed(route))
 
     def _satisfy(self, point: Point, route: Route, random: Random) -> Point | None:
         """A point where the last guard holds and the ones before still do."""

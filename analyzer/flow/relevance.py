@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import Anchors
@@ -14,14 +14,22 @@ _COMMON_NAMES = frozenset({"get", "update", "append", "add", "items", "keys", "p
 
 
 class ModRef:
-    """Answers whether a call matters, for one set of relevant attribute names.
+    """Answers whether a call matters, for one set of relevant attributes.
+
+    `relevant` maps an attribute name to the simple names of the classes (ancestors included) on whose
+    instances it is read; a write through anything but ``self`` matches by the attribute's name alone.
 
     `names` are the simple names of everything that matters, for receivers that nothing resolves;
     `sizing` is the definition whose raises belong to the formula, once it is known.
     """
 
     def __init__(
-        self, graph: CallGraph, anchors: Anchors, universe: Iterable[Node], relevant: frozenset[str], sizing: str = ""
+        self,
+        graph: CallGraph,
+        anchors: Anchors,
+        universe: Iterable[Node],
+        relevant: Mapping[str, frozenset[str]],
+        sizing: str = "",
     ) -> None:
         self.relevant = relevant
         self.sizing = sizing
@@ -60,7 +68,7 @@ class ModRef:
 
     def _is_strong(self, definition: Definition, strong: Set[str], weak: Set[str]) -> bool:
         effects = self._graph.effects(definition)
-        if effects.writes & self.relevant:
+        if effects.writes & self.relevant.keys():
             return True
         return any(
             name in strong or (name in weak and not own) for name, own in self._called(definition)
@@ -70,9 +78,14 @@ class ModRef:
         if definition.name in _CONSTRUCTORS:
             return False
         effects = self._graph.effects(definition)
-        return bool(effects.own_writes & self.relevant) or any(
+        owner = definition.qualname.partition(".")[0]
+        return any(self.concerns(owner, name) for name in effects.own_writes) or any(
             own and name in weak for name, own in self._called(definition)
         )
+
+    def concerns(self, owner: str, name: str) -> bool:
+        """Whether somebody reads the attribute `name` of instances of the class `owner`."""
+        return owner in self.relevant.get(name, ())
 
     def _called(self, definition: Definition) -> Iterator[tuple[str, bool]]:
         """Simple names of callees, and whether the receiver is ``self`` itself."""

@@ -83,7 +83,7 @@ class Attributes:
 
     def _read_leaf(self, target: Term, name: str, state: State) -> Term:
         if isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name):
-            self.machine.reads.add(name)
+            self.machine.note_read(target, name)
         override = state.heap.get(target)
         if override is not None and name in override and not self._is_boundary(target, name):
             return state.refine(override[name])
@@ -235,7 +235,7 @@ class Attributes:
 
     def _define(self, target: Handle, info: ObjectInfo, name: str, snapshot: State) -> Term:
         """The formula behind a boundary; whoever writes the attribute becomes relevant."""
-        self.machine.reads.add(name)
+        self.machine.note_read(target, name)
         return self.machine.value(self._read_plain(target, info, name, snapshot))
 
     def _class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:

@@ -11,7 +11,9 @@ from analyzer.domain import syntax as ir
 
 @dataclass(frozen=True, slots=True)
 class StatementEffects:
-    """`calls` are simple names of callees, `writes` attributes and keywords, `binds` local names.
+    """`calls` are simple names of callees, `binds` local names, `own_writes` attributes of ``self``.
+
+    `writes` are attributes of anything else, and keywords of calls that may write options.
 
     `leaves` tells whether control can leave the statement (return, break, continue), `raises`
     whether it can raise on purpose.
@@ -19,6 +21,7 @@ class StatementEffects:
 
     calls: frozenset[str]
     writes: frozenset[str]
+    own_writes: frozenset[str]
     binds: frozenset[str]
     leaves: bool
     raises: bool
@@ -39,22 +42,24 @@ def effects_of(node: Any) -> StatementEffects:
 def _collect(root: Any) -> StatementEffects:
     calls: set[str] = set()
     writes: set[str] = set()
+    own: set[str] = set()
     binds: set[str] = set()
     leaves = raises = False
     for node in _walk(root):
         match node:
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
-                writes.update(arg.keyword for arg in args if arg.keyword)
+                if isinstance(func, ir.Attribute):
+                    writes.update(arg.keyword for arg in args if arg.keyword)
             case ir.Assign(targets=targets):
                 for target in targets:
-                    _bind(target, binds, writes)
+                    _bind(target, binds, writes, own)
             case ir.Augment(target=target) | ir.For(target=target):
-                _bind(target, binds, writes)
+                _bind(target, binds, writes, own)
             case ir.With(items=items):
                 for _, name in items:
                     if name is not None:
-                        _bind(name, binds, writes)
+                        _bind(name, binds, writes, own)
             case ir.Walrus(target=name) | ir.FunctionStatement(name=name):
                 binds.add(name)
             case ir.ImportStatement(bindings=bindings):
@@ -69,7 +74,9 @@ def _collect(root: Any) -> StatementEffects:
                 pass
     if isinstance(root, ir.For | ir.While) and leaves:
         leaves = any(isinstance(node, ir.Return) for node in _walk(root))
-    return StatementEffects(frozenset(calls), frozenset(writes), frozenset(binds), leaves, raises)
+    return StatementEffects(
+        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, raises
+    )
 
 
 def _walk(node: Any) -> Iterator[Any]:
@@ -93,19 +100,21 @@ def _walk_items(items: tuple[Any, ...]) -> Iterator[Any]:
             yield from _walk(item)
 
 
-def _bind(target: ir.Expr, binds: set[str], writes: set[str]) -> None:
+def _bind(target: ir.Expr, binds: set[str], writes: set[str], own: set[str]) -> None:
     match target:
         case ir.Name(name):
             binds.add(name)
+        case ir.Attribute(value=ir.Name("self"), attr=attr):
+            own.add(attr)
         case ir.Attribute(attr=attr):
             writes.add(attr)
         case ir.Subscript(value=ir.Name(name)):
             binds.add(name)
         case ir.Sequence(items=items):
             for item in items:
-                _bind(item, binds, writes)
+                _bind(item, binds, writes, own)
         case ir.Starred(value=value):
-            _bind(value, binds, writes)
+            _bind(value, binds, writes, own)
         case _:
             pass
 

@@ -45,8 +45,12 @@ class Relevance(Protocol):
     """Which statements and calls can change a value the formula reads."""
 
     @property
-    def relevant(self) -> frozenset[str]:
-        """Attribute names that the formula reads."""
+    def relevant(self) -> Mapping[str, frozenset[str]]:
+        """Attribute names that the formula reads, with the classes on whose instances it reads them."""
+        ...
+
+    def concerns(self, owner: str, name: str) -> bool:
+        """Whether somebody reads the attribute `name` of instances of the class `owner`."""
         ...
 
     @property
@@ -91,8 +95,10 @@ class Machine:
         self.calls = Calls(self)
         self.expressions = Expressions(self)
         self.statements = Statements(self)
-        self.reads: set[str] = set()
-        self.skipped_writes: set[str] = set()
+        self.reads: dict[str, set[str]] = {}
+        self.skipped_writes: set[tuple[str, str]] = set()
+        # Inside what the user has to opt into: what is read there makes nothing else relevant.
+        self.optional = False
         self.time: tuple[int, ...] = (0,)
         self.keyword_lines: dict[str, int] = {}
         self._forced_conditionals: dict[Term, Term] = {}
@@ -124,13 +130,23 @@ class Machine:
     def defer(self, compute: Callable[[State], Term], state: State, label: str) -> Handle:
         """A value computed from the present state when somebody needs it."""
         reference = self.world.fresh("deferred", label)
-        snapshot, span, time, extent = state.fork(), self.span, self.tick(), self.calls.extent
-        self.world.deferred[reference] = lambda: self.out_of_order(compute, snapshot, span, time, extent)
+        snapshot, place = state.fork(), (self.span, self.tick(), self.calls.extent, self.optional)
+        self.world.deferred[reference] = lambda: self.out_of_order(compute, snapshot, place)
         return reference
 
     def initialize(self, deferred: Handle) -> None:
         """Carry out a deferred constructor for its effect on the new object."""
         self.force(deferred)
+
+    def note_read(self, target: Term, name: str) -> None:
+        """Remember that an attribute is read, and of which class, so that its writers become relevant."""
+        if self.optional:
+            return
+        info = self.world.objects.get(target) if isinstance(target, Handle) else None
+        if info is not None and info.class_key is not None:
+            self.reads.setdefault(name, set()).update(self.program.base_names(info.class_key))
+        else:
+            self.reads.setdefault(name, set())
 
     def tick(self) -> tuple[int, ...]:
         """Advance the clock that orders measurements by when the program would make them."""
@@ -138,16 +154,12 @@ class Machine:
         return self.time
 
     def out_of_order(
-        self,
-        compute: Callable[[State], Term],
-        state: State,
-        span: Span,
-        time: tuple[int, ...],
-        extent: tuple[int, ...],
+        self, compute: Callable[[State], Term], state: State, place: tuple[Span, tuple[int, ...], tuple[int, ...], bool]
     ) -> Term:
         """Compute something in an earlier state: what it allocates is kept, nothing else changes."""
-        saved = self.span, self.time, self.calls.extent
-        self.span, self.time, self.calls.extent = span, (*time, 0), extent
+        saved = self.span, self.time, self.calls.extent, self.optional
+        span, time, extent, optional = place
+        self.span, self.time, self.calls.extent, self.optional = span, (*time, 0), extent, optional
         known, start = set(state.heap), self.world.counter
         result = self.force(compute(state))
         for target, attributes in state.heap.items():
@@ -159,7 +171,7 @@ class Machine:
             else:
                 # An object that waited for its constructor: what others already saw of it stays.
                 self.world.base[target] = {**attributes, **base}
-        self.span, self.time, self.calls.extent = saved
+        self.span, self.time, self.calls.extent, self.optional = saved
         return result
 
     def value(self, term: Term) -> Term:

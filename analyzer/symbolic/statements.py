@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, leaves, negate
 from analyzer.domain.source import Span
-from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Constant, Handle, Raise, Term, constant, handle, opaque, raising
+from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Constant, Handle, Raise, Term, constant, handle, opaque, raising, symbols_of
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.state import State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
@@ -118,9 +118,16 @@ class Statements:
         """Whether a statement must be executed in its place."""
         effects = effects_of(node)
         relevance = self.machine.relevance
-        if effects.leaves or effects.calls & relevance.names or effects.writes & relevance.relevant:
+        if effects.leaves or effects.calls & relevance.names or effects.writes & relevance.relevant.keys():
+            return True
+        owner = self._owner(state)
+        if any(relevance.concerns(owner, name) for name in effects.own_writes):
             return True
         return effects.raises and self._in_sizing(state)
+
+    def _owner(self, state: State) -> str:
+        """The simple name of the class whose method is executed."""
+        return (state.frame.owner or "").rsplit(":", 1)[-1]
 
     def _in_sizing(self, state: State) -> bool:
         sizing = self.machine.relevance.sizing
@@ -129,7 +136,8 @@ class Statements:
     def _postpone(self, node: ir.Stmt, state: State) -> None:
         """Leave a statement alone: the locals it binds are computed if somebody reads them."""
         effects = effects_of(node)
-        self.machine.skipped_writes |= effects.writes
+        self.machine.skipped_writes |= {("", name) for name in effects.writes}
+        self.machine.skipped_writes |= {(self._owner(state), name) for name in effects.own_writes}
         if not effects.binds:
             return
         final: list[State] = []
@@ -251,7 +259,11 @@ class Statements:
         left.assume(guard, holds=True)
         right.assume(guard, holds=False)
         outer, left.guard, right.guard = state.guard, guard, guard
-        outcome = self.join(guard, self.run(node.body, left), self.run(node.orelse, right))
+        machine, optional = self.machine, self.machine.optional
+        machine.optional = optional or bool(symbols_of(guard) & set(machine.rules.anchors["opt_in"]))
+        then = self.run(node.body, left)
+        machine.optional = optional
+        outcome = self.join(guard, then, self.run(node.orelse, right))
         if outcome.fall is not None:
             outcome.fall.guard = outer
         return outcome

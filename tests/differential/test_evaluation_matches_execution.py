@@ -52,7 +52,11 @@ def _extraction(version: str) -> Extraction:
     return extract(ArchiveTree(revision, wheel(version)), _rules(), store=NullStore())
 
 
-@pytest.mark.parametrize(("version", "scenario"), covered(*_COMPARED))
+# A family that the rules do not name yet cannot be asked for.
+_DECLARED: Final = tuple(name for name in _COMPARED if name in _rules().scenarios)
+
+
+@pytest.mark.parametrize(("version", "scenario"), covered(*_DECLARED))
 def test_evaluation_is_what_the_release_computes(version: str, scenario: str) -> None:
     configurations = draw(scenario, _CONFIGURATIONS, _SEED)
     cases = [Case(inputs, scenario) for inputs in configurations]

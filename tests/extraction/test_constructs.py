@@ -60,11 +60,18 @@ def test_arithmetic_keeps_order_and_types(returned: str, expression: str) -> Non
 
 STATEMENTS = [
     ("n = min(n, self.server_args.max_total_tokens or n)", "min(tokens, max_total_tokens or tokens)"),
-    ("if self.server_args.max_total_tokens is not None: n = min(n, self.server_args.max_total_tokens)",
-     "tokens if max_total_tokens is None else min(tokens, max_total_tokens)"),
-    ("if self.tp_size > 2: n //= 2\nelif self.page_size > 1: n -= 5\nelse: n += 1",
-     "tokens // 2 if tp_size > 2 else tokens - 5 if page_size > 1 else tokens + 1"),
-    ("if self.tp_size > 2:\n  if self.page_size > 1: n //= 2\n  else: n = 9", "(tokens // 2 if page_size > 1 else 9) if tp_size > 2 else tokens"),
+    (
+        "if self.server_args.max_total_tokens is not None: n = min(n, self.server_args.max_total_tokens)",
+        "tokens if max_total_tokens is None else min(tokens, max_total_tokens)",
+    ),
+    (
+        "if self.tp_size > 2: n //= 2\nelif self.page_size > 1: n -= 5\nelse: n += 1",
+        "tokens // 2 if tp_size > 2 else tokens - 5 if page_size > 1 else tokens + 1",
+    ),
+    (
+        "if self.tp_size > 2:\n  if self.page_size > 1: n //= 2\n  else: n = 9",
+        "(tokens // 2 if page_size > 1 else 9) if tp_size > 2 else tokens",
+    ),
     ("x, (y, *_) = n, (3, 4, 5)\nn = x * y", "tokens * 3"),
     ("a = b = n\nn = a + b", "tokens + tokens"),
     ("a, b = n, 2\na, b = b, a\nn = b - a", "tokens - 2"),
@@ -73,16 +80,22 @@ STATEMENTS = [
     ("def align(x):\n  return x // self.page_size * self.page_size\nn = align(n)", "tokens // page_size * page_size"),
     ("k = 2\ndef scale(x):\n  return x * k\nk = 3\nn = scale(n)", "tokens * 3"),
     ("k = 2\ndef bump():\n  nonlocal k\n  k = 5\nbump()\nn *= k", "tokens * 5"),
-    ("if (cap := self.server_args.max_total_tokens) is not None: n = min(n, cap)",
-     "tokens if max_total_tokens is None else min(tokens, max_total_tokens)"),
-    ("if cap := self.server_args.max_total_tokens: n = min(n, cap)",
-     "min(tokens, max_total_tokens) if max_total_tokens else tokens"),
+    (
+        "if (cap := self.server_args.max_total_tokens) is not None: n = min(n, cap)",
+        "tokens if max_total_tokens is None else min(tokens, max_total_tokens)",
+    ),
+    (
+        "if cap := self.server_args.max_total_tokens: n = min(n, cap)",
+        "min(tokens, max_total_tokens) if max_total_tokens else tokens",
+    ),
     ("for k in (2, 3): n -= k", "tokens - 2 - 3"),
     ("for k in range(1, 4): n -= k", "tokens - 1 - 2 - 3"),
     ("for i, k in enumerate([5, 6]): n -= i * k", "tokens - 0 - 6"),
     ("for k in (2, 3, 4):\n  if k == 3: continue\n  n -= k", "tokens - 2 - 4"),
-    ("for k in (2, 3, 4):\n  if k > self.tp_size: break\n  n -= k\nelse:\n  n = 0",
-     "tokens - (2 if tp_size >= 2 else 0) - (3 if tp_size >= 3 else 0) if tp_size < 4 else 0"),
+    (
+        "for k in (2, 3, 4):\n  if k > self.tp_size: break\n  n -= k\nelse:\n  n = 0",
+        "tokens - (2 if tp_size >= 2 else 0) - (3 if tp_size >= 3 else 0) if tp_size < 4 else 0",
+    ),
     ("for k, v in {'a': 1, 'b': 2}.items(): n -= v", "tokens - 1 - 2"),
     ("k = 3\nwhile k > 0:\n  n -= k\n  k -= 1", "tokens - 3 - 2 - 1"),
     ("while True:\n  n -= 1\n  break", "tokens - 1"),
@@ -91,13 +104,16 @@ STATEMENTS = [
     ("n -= max({'a': 1, 'b': self.page_size}.values())", "tokens - max(1, page_size)"),
     ("sizes = {'small': 1}\nsizes['large'] = 9\nn -= sizes['large'] + sizes.get('none', 2)", "tokens - 11"),
     ("sizes = [1, 2]\nsizes.append(4)\nn -= sizes[-1] + len(sizes)", "tokens - 7"),
+    ("sizes = [1, 2]\nsizes[0] = 9\nn -= sizes[0]", "tokens - 9"),
     ("n -= [1, 2, 3][1:][0]", "tokens - 2"),
     ("n -= any([self.tp_size > 2, False])", "tokens - (tp_size > 2)"),
     ("try:\n  n -= 1\nexcept Exception:\n  n = 0", "tokens - 1"),
     ("try:\n  n -= 1\nexcept Exception:\n  n = 0\nelse:\n  n -= 2\nfinally:\n  n -= 4", "tokens - 7"),
     ("try:\n  raise ValueError\nexcept ValueError:\n  n -= 3", "tokens - 3"),
-    ("try:\n  if self.tp_size > 2: raise KeyError\n  n -= 1\nexcept TypeError:\n  n = 0\nexcept KeyError:\n  n -= 8",
-     "tokens - 8 if tp_size > 2 else tokens - 1"),
+    (
+        "try:\n  if self.tp_size > 2: raise KeyError\n  n -= 1\nexcept TypeError:\n  n = 0\nexcept KeyError:\n  n -= 8",
+        "tokens - 8 if tp_size > 2 else tokens - 1",
+    ),
     ("with torch.device('cuda') as _: n -= 1", "tokens - 1"),
     ("assert True\nn -= 1", "tokens - 1"),
     ("del before\nn -= 1", "tokens - 1"),
@@ -112,7 +128,7 @@ STATEMENTS = [
     ("def total(*rest, **named): return sum(rest) + named['z']\nn -= total(1, 2, z=3)", "tokens - 6"),
     ("import math\nn = math.ceil(n / 7) + math.gcd(12, 18)", "math.ceil(tokens / 7) + 6"),
     ("from math import floor as down\nn = down(n / 7)", "math.floor(tokens / 7)"),
-]  # fmt: skip  # one row a construct
+]
 
 
 @pytest.mark.parametrize(("lines", "expression"), STATEMENTS)
@@ -122,9 +138,15 @@ def test_statements_between_the_count_and_the_sink(lines: str, expression: str) 
 
 RETURNS = [
     ("if self.tp_size > 2: return 5\nreturn n", "5 if tp_size > 2 else tokens"),
-    ("if self.tp_size > 2:\n  if self.page_size > 1: return 5\n  n -= 1\nelse:\n  return 6\nreturn n",
-     "6 if tp_size <= 2 else 5 if page_size > 1 else tokens - 1"),
-    ("for k in (1, 2, 4):\n  if k == self.tp_size: return n * k\nreturn n", "tokens * tp_size if tp_size in (1, 2, 4) else tokens"),
+    (
+        "if self.tp_size > 2:\n  if self.page_size > 1: return 5\n  n -= 1\nelse:\n  return 6\nreturn n",
+        "6 if tp_size <= 2 else 5 if page_size > 1 else tokens - 1",
+    ),
+    (
+        "for k in (1, 2, 4):\n  if k == self.tp_size: return n * k\nreturn n",
+        "tokens * tp_size if tp_size in (1, 2, 4) else tokens",
+    ),
+    ("try:\n  raise KeyError\nexcept KeyError:\n  return n - 2", "tokens - 2"),
     ("try:\n  return n - 1\nfinally:\n  n = 0", "tokens - 1"),
     ("try:\n  try:\n    raise KeyError\n  except:\n    return n - 2\nexcept:\n  return 0", "tokens - 2"),
     ("with torch.no_grad():\n  return n - 1", "tokens - 1"),
@@ -132,13 +154,16 @@ RETURNS = [
     ("return (n, 3)[0] - (n, 3)[1]", "tokens - 3"),
     ("def go():\n  if self.tp_size > 2: return 1\n  return 2\nreturn n - go()", "tokens - (1 if tp_size > 2 else 2)"),
     ("return [f() for f in (lambda: n, lambda: 1)][0]", "tokens"),
-]  # fmt: skip  # one row a construct
+]
 
 
 @pytest.mark.parametrize(("lines", "expression"), RETURNS)
 def test_ways_to_return(lines: str, expression: str) -> None:
-    check(expression, pool="self.max_total_num_tokens = self.clamp(self.profile_max_num_token(before))",
-          methods="def clamp(self, n):\n    " + lines.replace("\n", "\n    "))  # fmt: skip  # the table's helper
+    check(
+        expression,
+        pool="self.max_total_num_tokens = self.clamp(self.profile_max_num_token(before))",
+        methods="def clamp(self, n):\n    " + lines.replace("\n", "\n    "),
+    )
 
 
 MODULE = [
@@ -155,9 +180,13 @@ MODULE = [
     ("LIMIT = int(os.environ.get('SGLANG_LIMIT', 3))", "LIMIT", "3"),
     ("FLAG = os.getenv('SGLANG_FLAG', 'false').lower() in ('true', '1')", "(3 if FLAG else 4)", "4"),
     ("FLAG = os.getenv('SGLANG_FLAG')", "(3 if FLAG else 4)", "4"),
-    ("def flag(name):\n    return os.getenv(name, 'true').lower() == 'true'\nFLAG = flag('SGLANG_FLAG')", "(3 if FLAG else 4)", "3"),
+    (
+        "def flag(name):\n    return os.getenv(name, 'true').lower() == 'true'\nFLAG = flag('SGLANG_FLAG')",
+        "(3 if FLAG else 4)",
+        "3",
+    ),
     ("limit = lambda x: x + 1", "limit(2)", "3"),
-]  # fmt: skip  # one row a construct
+]
 
 
 @pytest.mark.parametrize(("module", "read", "expression"), MODULE)

@@ -6,7 +6,16 @@ import pytest
 
 from analyzer.domain.notation import to_text
 from analyzer.domain.terms import symbols_of
-from tests.support.project import MACHINE, TOKENS, WORKER, disagreements, extracted, minimal_project, outcome
+from tests.support.project import (
+    MACHINE,
+    RUNNER,
+    TOKENS,
+    WORKER,
+    disagreements,
+    extracted,
+    minimal_project,
+    outcome,
+)
 
 COUNT = "n = self.profile_max_num_token(before)\n"
 FRACTION = "int((available_gpu_memory - pre_model_load_memory * (1 - {})) * GIB // cell)"
@@ -37,12 +46,58 @@ def test_the_fraction_is_adjusted(name: str, place: str) -> None:
     init = {"method": f"self.adjust()\n{start}", "constructor": f"{lines}\n{start}", "loader": start}[place]
     profile = "self.adjust()\n" if place == "loader" else ""
     extraction = extracted(
-        init=init, methods=adjust,
+        init=init,
+        methods=adjust,
         profile=profile + "after = get_available_gpu_memory(self.device, self.gpu_id)\n"
-        "left = after - before * (1 - self.mem_fraction_static)\nreturn int(left * (1 << 30) // self.bytes_per_token())",
-    )  # fmt: skip  # the part is one block of source
+        "left = after - before * (1 - self.mem_fraction_static)\n"
+        "return int(left * (1 << 30) // self.bytes_per_token())",
+    )
     assert disagreements(extraction, FRACTION.format(fraction)) == []
     assert disagreements(extraction, fraction, "effective_mem_fraction_static") == []
+
+
+BOX = """
+class Box:
+    def __init__(self, k):
+        self.k = k
+    def set(self, k):
+        self.k = k
+    def more(self):
+        self.k += 1
+        return self
+class Wide(Box):
+    def __init__(self, k):
+        super().__init__(k)
+        self.k += 64
+"""
+METHODS_CALLED = {
+    "a method of a local object": ("b = Box(1)\nb.set(7)\nn -= b.k", "tokens - 7"),
+    "a method of an attribute": ("self.box = Box(1)\nself.box.set(7)\nn -= self.box.k", "tokens - 7"),
+    "a method that returns the object": ("b = Box(1).more().more()\nn -= b.k", "tokens - 3"),
+    "a method under a condition": (
+        "b = Box(1)\nif self.page_size > 1:\n    b.set(7)\nn -= b.k",
+        "tokens - (7 if page_size > 1 else 1)",
+    ),
+    "a constructor that extends its base's": ("n -= Wide(1).k", "tokens - 65"),
+    "a nested function": ("def go():\n    self.extra = 3\ngo()\nn -= self.extra", "tokens - 3"),
+    "a bound method as a value": ("go = self.raise_extra\ngo()\nn -= self.extra", "tokens - 3"),
+    "a function given the object": ("b = Box(1)\nfill(b)\nn -= b.k", "tokens - 9"),
+    "a static method given the object": ("b = Box(1)\nself.fill(b)\nn -= b.k", "tokens - 8"),
+    "a dict's update": ("d = {'k': 1}\nd.update(k=4)\nn -= d['k']", "tokens - 4"),
+    "a list's extend": ("x = [1]\nx.extend([2, 3])\nn -= len(x)", "tokens - 3"),
+    "a cached function": ("n -= cached(4)", "tokens - 5"),
+}
+
+
+@pytest.mark.parametrize("name", METHODS_CALLED)
+def test_what_a_called_method_writes_is_seen(name: str) -> None:
+    lines, expression = METHODS_CALLED[name]
+    functions = (
+        "def fill(box):\n    box.k = 9\nimport functools\n@functools.lru_cache\ndef cached(k):\n    return k + 1\n"
+    )
+    methods = "def raise_extra(self):\n    self.extra = 3\n@staticmethod\ndef fill(box):\n    box.k = 8"
+    pool = COUNT + lines + "\nself.max_total_num_tokens = n"
+    assert disagreements(extracted(module=BOX + functions, methods=methods, pool=pool), expression) == []
 
 
 def test_a_change_after_the_use_is_dead() -> None:
@@ -57,9 +112,12 @@ def test_options_that_change_before_the_runner_copies_them_are_live() -> None:
 
 def test_the_model_configuration_changes_before_the_use() -> None:
     extraction = extracted(
-        init="self.model_config.hf_config.num_key_value_heads = 8\nbefore = self.init_torch_distributed()\nself.init_memory_pool(before)",
+        init=(
+            "self.model_config.hf_config.num_key_value_heads = 8\n"
+            "before = self.init_torch_distributed()\nself.init_memory_pool(before)"
+        ),
         cell="return self.model_config.hf_config.num_key_value_heads * 100",
-    )  # fmt: skip  # the part is one block of source
+    )
     assert disagreements(extraction, "int(budget * GIB // 800)") == []
 
 
@@ -87,17 +145,28 @@ def test_the_order_of_requests_and_cap(lines: tuple[str, str], expression: str) 
 ERRORS = [
     ("if n <= 0: raise RuntimeError('Not enough memory')", "tokens if tokens > 0 else 'raises RuntimeError'"),
     ("assert self.page_size == 1", "tokens if page_size == 1 else 'raises AssertionError'"),
-    ("assert self.page_size == 1 and self.tp_size < 4, 'no'", "tokens if page_size == 1 and tp_size < 4 else 'raises AssertionError'"),
-    ("if self.tp_size > 2:\n    raise ValueError('x') from None\nelse:\n    n -= 1", "tokens - 1 if tp_size <= 2 else 'raises ValueError'"),
-    ("if self.tp_size > 2:\n    if self.page_size > 1:\n        raise KeyError\n    n -= 1",
-     "tokens if tp_size <= 2 else 'raises KeyError' if page_size > 1 else tokens - 1"),
+    (
+        "assert self.page_size == 1 and self.tp_size < 4, 'no'",
+        "tokens if page_size == 1 and tp_size < 4 else 'raises AssertionError'",
+    ),
+    (
+        "if self.tp_size > 2:\n    raise ValueError('x') from None\nelse:\n    n -= 1",
+        "tokens - 1 if tp_size <= 2 else 'raises ValueError'",
+    ),
+    (
+        "if self.tp_size > 2:\n    if self.page_size > 1:\n        raise KeyError\n    n -= 1",
+        "tokens if tp_size <= 2 else 'raises KeyError' if page_size > 1 else tokens - 1",
+    ),
     ("self.check(n)", "tokens if tokens > 300000 else 'raises MemoryError'"),
     ("n = self.checked(n)", "tokens - 1 if tokens > 300000 else 'raises MemoryError'"),
     ("try:\n    self.check(n)\nexcept MemoryError:\n    n = 5", "tokens if tokens > 300000 else 5"),
-    ("if n <= 0: raise RuntimeError\nassert self.page_size == 1", "'raises RuntimeError' if tokens <= 0 else tokens if page_size == 1 else 'raises AssertionError'"),
+    (
+        "if n <= 0: raise RuntimeError\nassert self.page_size == 1",
+        "'raises RuntimeError' if tokens <= 0 else tokens if page_size == 1 else 'raises AssertionError'",
+    ),
     ("n = n // (self.page_size - 1)", "tokens // (page_size - 1)"),
     ("if self.tp_size > 2: n += {'one': 1}['two']", "tokens if tp_size <= 2 else 'raises KeyError'"),
-]  # fmt: skip  # one row an error
+]
 
 
 SHAPES = {
@@ -128,11 +197,17 @@ def test_errors_before_the_count_are_outcomes(lines: str, expression: str, shape
 @pytest.mark.parametrize(
     ("lines", "expression"),
     [
-        ("if self.max_total_num_tokens <= 0: raise RuntimeError('Not enough memory')", "tokens if tokens > 0 else 'raises RuntimeError'"),
-        ("if self.max_total_num_tokens < self.page_size * 4000: raise ValueError", "tokens if tokens >= page_size * 4000 else 'raises ValueError'"),
+        (
+            "if self.max_total_num_tokens <= 0: raise RuntimeError('Not enough memory')",
+            "tokens if tokens > 0 else 'raises RuntimeError'",
+        ),
+        (
+            "if self.max_total_num_tokens < self.page_size * 4000: raise ValueError",
+            "tokens if tokens >= page_size * 4000 else 'raises ValueError'",
+        ),
         ("if self.gpu_id == 77: raise OSError", "tokens"),
     ],
-)  # fmt: skip  # one row an error
+)
 def test_errors_after_the_count_matter_when_the_memory_decides(lines: str, expression: str, shape: str) -> None:
     pool = f"self.max_total_num_tokens = self.profile_max_num_token(before)\n{lines}"
     extraction = extracted(pool=pool, **SHAPES[shape])
@@ -141,9 +216,11 @@ def test_errors_after_the_count_matter_when_the_memory_decides(lines: str, expre
 
 DECOYS = {
     "a log line": "logger.info(f'free: {get_available_gpu_memory(self.device, self.gpu_id):.2f} GB')",
-    "a value that is only logged": "free = get_available_gpu_memory(self.device, self.gpu_id)\nlogger.info('free %s', free)",
+    "a value that is only logged": (
+        "free = get_available_gpu_memory(self.device, self.gpu_id)\nlogger.info('free %s', free)"
+    ),
     "an attribute that nobody reads": "self.free_after = get_available_gpu_memory(self.device, self.gpu_id)",
-    "an imbalance check": "if get_available_gpu_memory(self.device, self.gpu_id) < before * 0.9: logger.warning('unbalanced')",
+    "an imbalance check": "if get_available_gpu_memory(self.device, self.gpu_id) < before * 0.9: logger.warning('low')",
 }
 
 
@@ -210,7 +287,10 @@ def test_the_minimum_over_ranks_is_in_the_measurement(call: str, returns: str) -
 
 
 def test_the_minimum_over_stages_is_in_the_count() -> None:
-    lines = "t = torch.tensor(n, dtype=torch.int64)\ntorch.distributed.all_reduce(t, op=torch.distributed.ReduceOp.MIN)\nn = t.item()\n"
+    lines = (
+        "t = torch.tensor(n, dtype=torch.int64)\n"
+        "torch.distributed.all_reduce(t, op=torch.distributed.ReduceOp.MIN)\nn = t.item()\n"
+    )
     extraction = extracted(pool=COUNT + lines + "self.max_total_num_tokens = n")
     assert "rank_min" in to_text(extraction.quantities[TOKENS].term)
     assert disagreements(extraction, "tokens") == []
@@ -220,16 +300,19 @@ def test_units_at_the_source_are_told() -> None:
     scaled = "get_available_gpu_memory(self.device, self.gpu_id) * (1 << 30)"
     extraction = extracted(
         init=f"self.init_memory_pool({scaled})",
-        profile=f"left = {scaled} - before * (1 - self.mem_fraction_static)\nreturn int(left // self.bytes_per_token())",
+        profile=(
+            f"left = {scaled} - before * (1 - self.mem_fraction_static)\nreturn int(left // self.bytes_per_token())"
+        ),
     )
     assert extraction.quantities["rest_memory"].source_unit == "byte"
     assert extracted().quantities["rest_memory"].source_unit == "GiB"
 
 
 def test_a_default_of_an_option_is_an_input_of_its_own() -> None:
-    extraction = extracted(fields="reserve: int = 5", pool=COUNT + "self.max_total_num_tokens = n - self.server_args.reserve")
-    assert outcome(extraction, **MACHINE) == outcome(extracted(), **MACHINE) - 5
-    assert outcome(extraction, **MACHINE, reserve=9) == outcome(extracted(), **MACHINE) - 9
+    pool = COUNT + "self.max_total_num_tokens = n - self.server_args.reserve"
+    extraction = extracted(fields="reserve: int = 5", pool=pool)
+    assert disagreements(extraction, "tokens - 5") == []
+    assert disagreements(extraction, "tokens - 9", machines=[{**MACHINE, "reserve": 9}]) == []
 
 
 def test_symbols_are_recognised_by_where_they_come_from() -> None:
@@ -238,20 +321,22 @@ def test_symbols_are_recognised_by_where_they_come_from() -> None:
 
 
 def test_a_worker_built_by_another_driver_is_found() -> None:
-    files = minimal_project()
-    scheduler = "from sglang.srt.managers.tp_worker import TpModelWorker\nclass Scheduler:\n    def __init__(self, server_args):\n        self.worker = TpModelWorker(server_args, 0)\n"
-    from tests.support.project import extract_project
-
-    extraction = extract_project({**files, "sglang/srt/managers/scheduler.py": scheduler})
+    scheduler = """
+        from sglang.srt.managers.tp_worker import TpModelWorker
+        class Scheduler:
+            def __init__(self, server_args):
+                self.worker = TpModelWorker(server_args, 0)
+    """
+    extraction = extracted({"sglang/srt/managers/scheduler.py": scheduler})
     assert disagreements(extraction, "tokens") == []
 
 
 def test_places_are_lines_of_the_repository() -> None:
-    files = minimal_project()
     extraction = extracted()
-    line = files["sglang/srt/model_executor/model_runner.py"].splitlines().index("        budget = after - before * (1 - self.mem_fraction_static)") + 1
+    lines = minimal_project()[RUNNER].splitlines()
+    line = lines.index("        budget = after - before * (1 - self.mem_fraction_static)") + 1
     places = {(span.path, span.line) for span in extraction.quantities["rest_memory"].locations}
-    assert places == {("python/sglang/srt/model_executor/model_runner.py", line)}
+    assert places == {(f"python/{RUNNER}", line)}
     assert extraction.entry == "TpModelWorker.__init__"
     assert extraction.manifest[WORKER] is not None
 

@@ -27,14 +27,29 @@ def is_honest(extraction: Extraction, expression: str) -> bool:
     return bool(extraction.gaps) or disagreements(extraction, expression) == []
 
 
+def refusal(files: dict[str, str] | None = None, /, **parts: str) -> str:
+    """The error that a project is refused with, "" when it has a formula."""
+    try:
+        extracted(files, **parts)
+    except ExtractionError as error:
+        return str(error)
+    return ""
+
+
 UNKNOWN = {
     "a loop of unknown length": ("for layer in self.model.layers: n -= layer.size", "'unknown'"),
     "a loop that may not end": ("while self.more(): n -= 1", "'unknown'"),
     "a loop over an open range": ("for i in range(self.page_size): n -= i", "'unknown'"),
     "an endless loop": ("while True: n -= 1", "'unknown'"),
-    "a loop that writes an attribute": ("self.k = 1\nfor layer in self.model.layers: self.k += 1\nn -= self.k", "'unknown'"),
+    "a loop that writes an attribute": (
+        "self.k = 1\nfor layer in self.model.layers: self.k += 1\nn -= self.k",
+        "'unknown'",
+    ),
     "a loop that returns early": ("n = self.search(n)", "'unknown'"),
-    "a match statement": ("match self.tp_size:\n  case 1: n -= 1\n  case _: n -= 2", "tokens - (1 if tp_size == 1 else 2)"),
+    "a match statement": (
+        "match self.tp_size:\n  case 1: n -= 1\n  case _: n -= 2",
+        "tokens - (1 if tp_size == 1 else 2)",
+    ),
     "a name bound nowhere": ("n -= no_such_name", "'unknown'"),
     "an import that leads nowhere": ("from sglang.srt.nowhere import k\nn -= k", "'unknown'"),
     "an await": ("n -= (await self.more())", "'unknown'"),
@@ -43,10 +58,13 @@ UNKNOWN = {
     "a global that functions set": ("bump()\nn -= LEVEL", "tokens - 2"),
     "a starred target": ("a, *b = 1, 2, 3\nn -= b[1]", "tokens - 3"),
     "an item of unknown position": ("sizes = [1, 2, 3]\nsizes[self.page_size] = 9\nn -= sizes[0]", "'unknown'"),
-    "a dict changed under an open key": ("sizes = {1: 5}\nsizes[self.page_size] = 9\nn -= sizes[1]", "tokens - (9 if page_size == 1 else 5)"),
+    "a dict changed under an open key": (
+        "sizes = {1: 5}\nsizes[self.page_size] = 9\nn -= sizes[1]",
+        "tokens - (9 if page_size == 1 else 5)",
+    ),
     "exec": ("exec('n = 5')\nn -= 0", "tokens"),
     "a generator": ("n -= sum(self.parts())", "tokens - 3"),
-}  # fmt: skip  # one construct a row
+}
 METHODS = """
 def more(self):
     return self.model.more
@@ -109,24 +127,26 @@ HUGE = {
     "a long sum": "n -= " + "+".join(["1"] * 2000),
     "a deep expression": "n -= " + "(" * 150 + "1" + ")" * 150,
     "deep conditions": "".join(f"{' ' * k}if self.page_size > {k}:\n" for k in range(90)) + " " * 90 + "n -= 1",
-    "a chain of conditions": "if self.page_size == 0: n -= 1\n" + "".join(f"elif self.page_size == {k}: n -= {k}\n" for k in range(1, 300)),
+    "a chain of conditions": "if self.page_size == 0: n -= 1\n"
+    + "".join(f"elif self.page_size == {k}: n -= {k}\n" for k in range(1, 300)),
     "nested functions": "\n".join(f"{' ' * k}def f{k}():" for k in range(20)) + "\n" + " " * 20 + "return 1",
-}  # fmt: skip  # one attack a row
+}
 
 
 @pytest.mark.parametrize("name", HUGE)
 def test_no_source_can_exhaust_the_machine(name: str) -> None:
-    try:
-        extracted(pool=COUNT + HUGE[name] + SINK)
-    except ExtractionError as error:
-        assert "\n" not in str(error)
+    assert "\n" not in refusal(pool=COUNT + HUGE[name] + SINK)
 
 
 @pytest.mark.parametrize(
     "lines",
-    ["n -= " + "(" * 500 + "1" + ")" * 500, "".join(f"{' ' * k}if n:\n" for k in range(300)) + " " * 300 + "n -= 1", "n -= " + "-" * 50_000 + "1"],
+    [
+        "n -= " + "(" * 500 + "1" + ")" * 500,
+        "".join(f"{' ' * k}if n:\n" for k in range(300)) + " " * 300 + "n -= 1",
+        "n -= " + "-" * 50_000 + "1",
+    ],
     ids=["parentheses", "ifs", "signs"],
-)  # fmt: skip  # one attack a row
+)
 def test_too_deep_a_source_is_one_clear_error(lines: str) -> None:
     with pytest.raises(ExtractionError) as caught:
         extracted(pool=COUNT + lines + SINK)
@@ -134,36 +154,43 @@ def test_too_deep_a_source_is_one_clear_error(lines: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-CYCLES = {
+CYCLES: dict[str, tuple[dict[str, str], str, str]] = {
     "modules that import each other": (
         {"sglang/srt/a.py": "from sglang.srt.b import k\n", "sglang/srt/b.py": "from sglang.srt.a import k\n"},
-        "from sglang.srt.a import k", "n -= k",
+        "from sglang.srt.a import k",
+        "n -= k",
     ),
     "star imports in a circle": (
         {"sglang/srt/a.py": "from sglang.srt.b import *\n", "sglang/srt/b.py": "from sglang.srt.a import *\n"},
-        "from sglang.srt.a import *", "n -= k",
+        "from sglang.srt.a import *",
+        "n -= k",
     ),
     "a module variable that needs itself": ({}, "k = k + 1", "n -= k"),
     "variables that need each other": ({}, "j = lambda: k()\nk = lambda: j()", "n -= k()"),
     "a class attribute that needs itself": ({}, "class A:\n    k = k + 1", "n -= A.k"),
     "a class that inherits from itself": ({}, "class A(A):\n    pass", "n -= A().k"),
     "classes that inherit from each other": ({}, "class A(B):\n    j = 1\nclass B(A):\n    j = 2", "n -= A().k"),
-    "a property that reads itself": ({}, "class A:\n    @property\n    def k(self):\n        return self.k", "n -= A().k"),
-    "a constructor that constructs itself": ({}, "class A:\n    def __init__(self):\n        self.a = A()", "n -= A().k"),
+    "a property that reads itself": (
+        {},
+        "class A:\n    @property\n    def k(self):\n        return self.k",
+        "n -= A().k",
+    ),
+    "a constructor that constructs itself": (
+        {},
+        "class A:\n    def __init__(self):\n        self.a = A()",
+        "n -= A().k",
+    ),
     "a default that calls its function": ({}, "def f(x=f()):\n    return x", "n -= f()"),
     "a closure that calls itself": ({}, "", "def f(): return f()\nn -= f()"),
     "a list that holds itself": ({}, "", "a = []\na.append(a)\nn -= len(a)"),
     "an object that holds itself": ({}, "class A:\n    k = 1", "a = A()\na.a = a\nn -= a.a.a.k"),
-}  # fmt: skip  # one circle a row
+}
 
 
 @pytest.mark.parametrize("name", CYCLES)
 def test_circles_end(name: str) -> None:
     files, module, lines = CYCLES[name]
-    try:
-        extracted(files, module=module, pool=COUNT + lines + SINK)
-    except ExtractionError as error:
-        assert "\n" not in str(error)
+    assert "\n" not in refusal(files, module=module, pool=COUNT + lines + SINK)
 
 
 def test_a_runner_that_inherits_from_itself_is_read() -> None:
@@ -174,10 +201,18 @@ def test_a_runner_that_inherits_from_itself_is_read() -> None:
     ("files", "missing", "hint"),
     [
         ({}, "ModelRunner", "runner_classes"),
-        (minimal_project(pool="self.tokens = self.profile_max_num_token(before)"), "max_total_num_tokens", "sink_attributes"),
+        (
+            minimal_project(pool="self.tokens = self.profile_max_num_token(before)"),
+            "max_total_num_tokens",
+            "sink_attributes",
+        ),
         (minimal_project() | {WORKER: "class Worker:\n    pass\n"}, "ModelRunner", "driver_folders"),
         (minimal_project(pool="self.max_total_num_tokens = 4096"), "measure", "measure_functions"),
-        ({p: t.replace("get_available_gpu_memory", "free_memory") for p, t in minimal_project().items()}, "measure", "measure_functions"),
+        (
+            {p: t.replace("get_available_gpu_memory", "free_memory") for p, t in minimal_project().items()},
+            "measure",
+            "measure_functions",
+        ),
     ],
     ids=["no runner", "no sink", "no driver", "no measurement", "another measuring function"],
 )
@@ -191,7 +226,9 @@ def test_a_missing_anchor_is_named_with_advice(files: dict[str, str], missing: s
 
 
 @pytest.mark.parametrize("path", [RUNNER, WORKER, UTILS, MODEL_CONFIG, SERVER_ARGS])
-@pytest.mark.parametrize("content", [b"x = '\xff\xfe'\n", b"def f(:\n", b"\x00"], ids=["no UTF-8", "no Python", "a null byte"])
+@pytest.mark.parametrize(
+    "content", [b"x = '\xff\xfe'\n", b"def f(:\n", b"\x00"], ids=["no UTF-8", "no Python", "a null byte"]
+)
 def test_a_file_that_cannot_be_read_is_named(path: str, content: bytes) -> None:
     with pytest.raises(SourceSyntaxError) as caught:
         extract_project({**minimal_project(), path: minimal_project()[path].encode() + content})
@@ -200,7 +237,9 @@ def test_a_file_that_cannot_be_read_is_named(path: str, content: bytes) -> None:
 
 
 def test_a_broken_file_beside_the_path_does_not_matter() -> None:
-    extraction = extract_project({**minimal_project(), "sglang/srt/models/broken.py": b"def f(:\n", "sglang/srt/test/x.py": b"\xff"})
+    extraction = extract_project(
+        {**minimal_project(), "sglang/srt/models/broken.py": b"def f(:\n", "sglang/srt/test/x.py": b"\xff"}
+    )
     assert disagreements(extraction, "tokens") == []
 
 

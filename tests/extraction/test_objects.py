@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from analyzer.domain.extraction import Extraction
-from tests.support.project import RUNNER, SERVER_ARGS, disagreements, extracted, minimal_project
+from tests.support.project import (
+    MACHINE,
+    RUNNER,
+    SERVER_ARGS,
+    disagreements,
+    extract_project,
+    extracted,
+    minimal_project,
+)
 
 HALVED = "self.max_total_num_tokens = self.profile_max_num_token(before) // 2"
 COUNT = "n = self.profile_max_num_token(before)\n"
@@ -33,13 +41,15 @@ HAND_OFFS = {
         "pool": "self.max_total_num_tokens = self.profile_max_num_token(self.reading)",
     },
     "a dataclass": {
-        "module": "from dataclasses import dataclass, field\n@dataclass\nclass Reading:\n    free: float\n    rank: int = 0\n"
+        "module": "from dataclasses import dataclass, field\n@dataclass\nclass Reading:\n"
+        "    free: float\n    rank: int = 0\n"
         "    names: list = field(default_factory=list)",
         "init": "self.init_memory_pool(Reading(self.init_torch_distributed()))",
         "pool": "self.max_total_num_tokens = self.profile_max_num_token(before.free)",
     },
     "a struct made by a free function": {
-        "module": "import msgspec\nclass Started(msgspec.Struct, frozen=True, kw_only=True):\n    rank: int\n    free: float\n"
+        "module": "import msgspec\nclass Started(msgspec.Struct, frozen=True, kw_only=True):\n"
+        "    rank: int\n    free: float\n"
         "def start(runner) -> Started:\n"
         "    return Started(free=get_available_gpu_memory(runner.device, runner.gpu_id), rank=3)",
         "init": "started = start(self)\nself.reading = started.free\nself.init_memory_pool(self.reading)",
@@ -79,7 +89,10 @@ HAND_OFFS = {
         "after": "self.model_runner.init_memory_pool(self.model_runner.reading)",
     },
     "a context manager": {
-        "init": "with torch.inference_mode():\n    before = self.init_torch_distributed()\n    self.init_memory_pool(before)",
+        "init": (
+            "with torch.inference_mode():\n    before = self.init_torch_distributed()\n"
+            "    self.init_memory_pool(before)"
+        ),
     },
 }
 
@@ -183,7 +196,10 @@ def test_instances_are_told_apart_by_class() -> None:
 
 
 def test_the_second_instance_has_attributes_of_its_own() -> None:
-    module = "class Box:\n    def __init__(self, k):\n        self.k = k\n    def grow(self):\n        self.k += 1\n        return self"
+    module = (
+        "class Box:\n    def __init__(self, k):\n        self.k = k\n    def grow(self):\n"
+        "        self.k += 1\n        return self"
+    )
     pool = COUNT + "a, b = Box(1), Box(10)\na.grow().grow()\nself.max_total_num_tokens = n - a.k - b.k"
     agrees(extracted(module=module, pool=pool), "tokens - 3 - 10")
 
@@ -212,14 +228,22 @@ def test_a_dataclass_that_completes_itself() -> None:
 
 
 def test_a_config_object_whose_fields_are_set_later() -> None:
-    module = "from dataclasses import dataclass\nfrom typing import Optional\n@dataclass\nclass Sizes:\n    tokens: int\n    rows: Optional[int] = None"
-    pool = COUNT + "s = Sizes(tokens=n)\ns.rows = s.tokens // 8\ns.tokens -= s.rows\nself.max_total_num_tokens = s.tokens"
+    module = (
+        "from dataclasses import dataclass\nfrom typing import Optional\n@dataclass\n"
+        "class Sizes:\n    tokens: int\n    rows: Optional[int] = None"
+    )
+    pool = (
+        COUNT + "s = Sizes(tokens=n)\ns.rows = s.tokens // 8\ns.tokens -= s.rows\nself.max_total_num_tokens = s.tokens"
+    )
     agrees(extracted(module=module, pool=pool), "tokens - tokens // 8")
 
 
 @pytest.mark.parametrize("library", ["dataclasses", "msgspec.structs"])
 def test_replacing_a_field_makes_a_copy(library: str) -> None:
-    module = f"import dataclasses\nimport msgspec\nreplace = {library}.replace\n@dataclasses.dataclass\nclass Sizes:\n    tokens: int\n    rows: int = 2"
+    module = (
+        f"import dataclasses\nimport msgspec\nreplace = {library}.replace\n"
+        f"@dataclasses.dataclass\nclass Sizes:\n    tokens: int\n    rows: int = 2"
+    )
     pool = COUNT + "a = Sizes(n)\nb = replace(a, rows=7)\nself.max_total_num_tokens = b.tokens - b.rows - a.rows * 10"
     agrees(extracted(module=module, pool=pool), "tokens - 7 - 20")
 
@@ -258,13 +282,12 @@ def test_enums(read: str, expression: str) -> None:
 
 
 def test_an_enum_made_from_an_option() -> None:
-    extraction = extracted(
-        module=ENUM, fields="speculative_algorithm: Optional[str] = None",
-        pool=COUNT + "self.max_total_num_tokens = n - (3 if Kind.from_text(self.server_args.speculative_algorithm).is_eagle() else 4)",
-    )  # fmt: skip  # the part is one line of source
+    pool = (
+        COUNT + "kind = Kind.from_text(self.server_args.speculative_algorithm)\n"
+        "self.max_total_num_tokens = n - (3 if kind.is_eagle() else 4)"
+    )
+    extraction = extracted(module=ENUM, fields="speculative_algorithm: Optional[str] = None", pool=pool)
     machines = [{"speculative_algorithm": value} for value in (None, "EAGLE", "eagle")]
-    from tests.support.project import MACHINE
-
     expression = "tokens - (3 if (speculative_algorithm or '').lower() == 'eagle' else 4)"
     assert disagreements(extraction, expression, machines=[{**MACHINE, **m} for m in machines]) == []
 
@@ -312,7 +335,10 @@ READS = {
 def test_an_option_written_on_the_way_is_read_back(write: str, read: str) -> None:
     files = {"sglang/srt/context.py": CONTEXT}
     imports = "from sglang.srt.context import get_context, get_schedule, get_server_args"
-    config = "def override(self, label, **values):\n    for name, value in values.items():\n        setattr(self, name, value)"
+    config = (
+        "def override(self, label, **values):\n    for name, value in values.items():\n"
+        "        setattr(self, name, value)"
+    )
     pool = COUNT + f"{WRITES[write]}\nself.max_total_num_tokens = n - {READS[read]}"
     agrees(extracted(files, imports=imports, config_methods=config, pool=pool), "tokens - tokens // 3")
 
@@ -329,26 +355,32 @@ def test_the_fraction_read_from_a_bag() -> None:
 
 def test_an_undeclared_option_is_read_by_another_method() -> None:
     pool = COUNT + "self.server_args.reserve = n // 4\nself.max_total_num_tokens = self.rest(n)"
-    agrees(extracted(pool=pool, methods="def rest(self, n):\n    return n - self.server_args.reserve"), "tokens - tokens // 4")
+    agrees(
+        extracted(pool=pool, methods="def rest(self, n):\n    return n - self.server_args.reserve"),
+        "tokens - tokens // 4",
+    )
 
 
 def test_methods_and_properties_of_the_options() -> None:
-    config = "@property\ndef cap(self):\n    return self.max_total_tokens or 9\ndef twice(self, k):\n    return k * 2 + self.page_size"
+    config = (
+        "@property\ndef cap(self):\n    return self.max_total_tokens or 9\n"
+        "def twice(self, k):\n    return k * 2 + self.page_size"
+    )
     pool = COUNT + "self.max_total_num_tokens = n - self.server_args.cap - self.server_args.twice(4)"
     agrees(extracted(config_methods=config, pool=pool), "tokens - (max_total_tokens or 9) - (8 + page_size)")
 
 
 def test_options_inherit_fields() -> None:
     files = minimal_project(pool=COUNT + "self.max_total_num_tokens = n - self.server_args.reserve")
-    files[SERVER_ARGS] = files[SERVER_ARGS].replace("class ServerArgs:", "class Base:\n    reserve: int = 12\n\n@dataclass\nclass ServerArgs(Base):")
-    from tests.support.project import extract_project
-
+    files[SERVER_ARGS] = files[SERVER_ARGS].replace(
+        "class ServerArgs:", "class Base:\n    reserve: int = 12\n\n@dataclass\nclass ServerArgs(Base):"
+    )
     agrees(extract_project(files), "tokens - 12")
 
 
 def test_a_subclass_drives_the_same_runner() -> None:
-    runner = minimal_project(methods="def factor(self):\n    return 2", pool=COUNT + "self.max_total_num_tokens = n - self.factor()")
+    runner = minimal_project(
+        methods="def factor(self):\n    return 2", pool=COUNT + "self.max_total_num_tokens = n - self.factor()"
+    )
     draft = runner[RUNNER] + "\n\nclass OtherRunner(ModelRunner):\n    def factor(self):\n        return 50\n"
-    from tests.support.project import extract_project
-
     agrees(extract_project(runner | {RUNNER: draft}), "tokens - 2")

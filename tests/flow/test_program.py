@@ -162,8 +162,6 @@ def test_only_the_analysed_package_is_internal(program: TreeProgram) -> None:
 def test_the_manifest_holds_what_was_asked_for_and_its_absences(program: TreeProgram) -> None:
     program.resolve(HELPERS, "shared")
     program.module("sglang.absent")
-    assert program.manifest.keys() == {
-        "sglang/srt/helpers.py", "sglang/absent.py", "sglang/absent/__init__.py"
-    }  # fmt: skip  # one table
+    assert program.manifest.keys() == {"sglang/srt/helpers.py", "sglang/absent.py", "sglang/absent/__init__.py"}
     assert program.manifest["sglang/absent.py"] is None
     assert program.indexed == 1

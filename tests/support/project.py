@@ -1,8 +1,4 @@
-"""A small made-up project of SGLang's shape, held in memory: one part is varied, its formula is read.
-
-    project = minimal_project(pool="self.max_total_num_tokens = self.profile_max_num_token(before) // 2")
-    assert outcome(extract_project(project), **MACHINE) == 12345
-"""
+"""A small made-up project of SGLang's shape, held in memory: one part is varied, its formula is read."""
 
 from __future__ import annotations
 
@@ -35,7 +31,7 @@ TOKENS = "max_total_num_tokens"
 
 _FILES = {
     SERVER_ARGS: """\
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Optional
 
 
@@ -198,7 +194,7 @@ _PARTS = {
 }
 
 
-def minimal_project(files: Mapping[str, str] | None = None, **parts: str) -> dict[str, str]:
+def minimal_project(files: Mapping[str, str] | None = None, /, **parts: str) -> dict[str, str]:
     """The project with some `parts` of its files replaced, and whole `files` added or replaced."""
     unknown = parts.keys() - _PARTS.keys()
     assert not unknown, f"no such part: {unknown}"
@@ -215,7 +211,11 @@ class DrawnTree:
     """A source tree drawn as a dict of path to text."""
 
     files: Mapping[str, bytes]
-    revision: Revision = Revision("drawn", "drawn", "0" * 40)
+
+    @property
+    def revision(self) -> Revision:
+        """A made-up commit."""
+        return Revision("drawn", "drawn", "0" * 40)
 
     def paths(self) -> Sequence[str]:
         """Every path, sorted."""
@@ -237,9 +237,7 @@ class DrawnTree:
 
 def draw(files: Mapping[str, str | bytes]) -> DrawnTree:
     """The tree of `files`; text is dedented and encoded."""
-    return DrawnTree(
-        {path: text if isinstance(text, bytes) else dedent(text).encode() for path, text in files.items()}
-    )
+    return DrawnTree({path: text if isinstance(text, bytes) else dedent(text).encode() for path, text in files.items()})
 
 
 @cache
@@ -253,7 +251,7 @@ def extract_project(files: Mapping[str, str | bytes]) -> Extraction:
     return extract(draw(files), shipped_rules(), NullStore())
 
 
-def extracted(files: Mapping[str, str] | None = None, **parts: str) -> Extraction:
+def extracted(files: Mapping[str, str] | None = None, /, **parts: str) -> Extraction:
     """The formulas of the minimal project with `parts` and `files` replaced."""
     return extract_project(minimal_project(files, **parts))
 
@@ -280,7 +278,13 @@ MACHINE: Mapping[str, Value] = {
 
 MACHINES: tuple[Mapping[str, Value], ...] = (
     MACHINE,
-    {**MACHINE, "available_gpu_memory": 120.5, "pre_model_load_memory": 139.25, "num_kv_heads": 1, "num_hidden_layers": 61},
+    {
+        **MACHINE,
+        "available_gpu_memory": 120.5,
+        "pre_model_load_memory": 139.25,
+        "num_kv_heads": 1,
+        "num_hidden_layers": 61,
+    },
     {**MACHINE, "mem_fraction_static": 0.55, "page_size": 64, "tp_size": 4, "dp_size": 2, "max_running_requests": 64},
     {**MACHINE, "available_gpu_memory": 5.5, "mem_fraction_static": 0.98, "max_total_tokens": 16384},
     {**MACHINE, "available_gpu_memory": 4.0},
@@ -323,7 +327,9 @@ def expected(expression: str, machine: Mapping[str, Value]) -> Value:
     `budget`, `cell` and `tokens` stand for the values of the unchanged project.
     """
     known = {**machine, "GIB": 1 << 30, "math": math}
-    known["budget"] = known["available_gpu_memory"] - known["pre_model_load_memory"] * (1 - known["mem_fraction_static"])
+    known["budget"] = known["available_gpu_memory"] - known["pre_model_load_memory"] * (
+        1 - known["mem_fraction_static"]
+    )
     known["cell"] = known["num_kv_heads"] * known["head_dim"] * known["num_hidden_layers"] * 2 * 2
     known["tokens"] = int(known["budget"] * (1 << 30) // known["cell"])
     try:

@@ -50,10 +50,14 @@ def test_the_budget_holds_every_reservation(name: str) -> None:
 
 
 DIVISIONS = [
-    "int(left * (1 << 30) // c)", "int(left * (1 << 30)) // c", "int(left * 1024**3 // c)", "int((1 << 30) * left / c)",
-    "max(int(left * (1 << 30) // c), 0)", "int(left * (1 << 30) // c) // self.page_size * self.page_size",
+    "int(left * (1 << 30) // c)",
+    "int(left * (1 << 30)) // c",
+    "int(left * 1024**3 // c)",
+    "int((1 << 30) * left / c)",
+    "max(int(left * (1 << 30) // c), 0)",
+    "int(left * (1 << 30) // c) // self.page_size * self.page_size",
     "int(left * (1 << 30) // c) if self.page_size > 1 else int(left * (1 << 30) // c) + 1",
-]  # fmt: skip  # shapes of one division
+]
 
 
 @pytest.mark.parametrize("division", DIVISIONS)
@@ -80,11 +84,22 @@ def test_branches_of_the_cell_are_one_quantity() -> None:
         ("self.req_to_token_pool = ReqToTokenPool(size=64 + 1, width=4)", "64"),
         ("self.req_to_token_pool = ReqToTokenPool(64, 4)", "64"),
         ("rows = min(n // 8, 4096)\nself.req_to_token_pool = ReqToTokenPool(rows + 1, 4)", "min(tokens // 8, 4096)"),
-        ("if self.page_size > 1: self.req_to_token_pool = ReqToTokenPool(32, 4)\nelse: self.req_to_token_pool = ReqToTokenPool(64, 4)",
-         "32 if page_size > 1 else 64"),
-        ("rows = self.server_args.max_running_requests or 77\nself.req_to_token_pool = ReqToTokenPool(size=rows, width=n)", "max_running_requests or 77"),
+        (
+            (
+                "if self.page_size > 1: self.req_to_token_pool = ReqToTokenPool(32, 4)\n"
+                "else: self.req_to_token_pool = ReqToTokenPool(64, 4)"
+            ),
+            "32 if page_size > 1 else 64",
+        ),
+        (
+            (
+                "rows = self.server_args.max_running_requests or 77\n"
+                "self.req_to_token_pool = ReqToTokenPool(size=rows, width=n)"
+            ),
+            "max_running_requests or 77",
+        ),
     ],
-)  # fmt: skip  # one row a shape
+)
 def test_request_slots_are_what_the_pool_is_given(lines: str, expression: str) -> None:
     module = "class ReqToTokenPool:\n    def __init__(self, size, width):\n        self.size = size"
     extraction = extracted(module=module, pool=COUNT + "self.max_total_num_tokens = n\n" + lines)
@@ -92,7 +107,10 @@ def test_request_slots_are_what_the_pool_is_given(lines: str, expression: str) -
 
 
 def test_pools_of_a_hybrid_model() -> None:
-    lines = "self.max_total_num_tokens = n\nself.full_max_total_num_tokens = n // 2\nself.swa_max_total_num_tokens = n - n // 2"
+    lines = (
+        "self.max_total_num_tokens = n\nself.full_max_total_num_tokens = n // 2\n"
+        "self.swa_max_total_num_tokens = n - n // 2"
+    )
     extraction = extracted(pool=COUNT + lines)
     assert disagreements(extraction, "tokens // 2", "full_max_total_num_tokens") == []
     assert disagreements(extraction, "tokens - tokens // 2", "swa_max_total_num_tokens") == []
@@ -105,7 +123,8 @@ def test_a_quantity_that_a_version_lacks_is_absent() -> None:
 @pytest.mark.parametrize(("default", "value"), [("7", 7), ("None", None), ("1 + 1", 2), ("field(default=9)", 9)])
 def test_an_input_carries_the_default_of_the_release(default: str, value: object) -> None:
     extraction = extracted(
-        fields=f"reserve: Optional[int] = {default}", pool=COUNT + "self.max_total_num_tokens = n - (self.server_args.reserve or 3)"
+        fields=f"reserve: Optional[int] = {default}",
+        pool=COUNT + "self.max_total_num_tokens = n - (self.server_args.reserve or 3)",
     )
     found = extraction.inputs["reserve"].default
     assert isinstance(found, Constant)
@@ -118,7 +137,9 @@ def test_an_option_without_a_default_has_none() -> None:
 
 
 def test_nothing_of_the_interpreter_leaks_into_a_formula() -> None:
-    extraction = extracted(pool=COUNT + "if n < 1: raise RuntimeError\nself.max_total_num_tokens = n - self.model.size(self, n)")
+    extraction = extracted(
+        pool=COUNT + "if n < 1: raise RuntimeError\nself.max_total_num_tokens = n - self.model.size(self, n)"
+    )
     formulas = [*extraction.quantities.values(), *extraction.definitions.values()]
     terms = [term for f in formulas for root in (f.term, f.error) if root is not None for term in walk(root)]
     assert not [term for term in terms if isinstance(term, Handle)]
@@ -126,21 +147,32 @@ def test_nothing_of_the_interpreter_leaks_into_a_formula() -> None:
 
 
 def test_an_unknown_function_is_named_and_counted() -> None:
-    extraction = extracted(imports="import accelerator", pool=COUNT + "self.max_total_num_tokens = n - accelerator.reserve(n, 2)")
+    extraction = extracted(
+        imports="import accelerator", pool=COUNT + "self.max_total_num_tokens = n - accelerator.reserve(n, 2)"
+    )
     assert "accelerator.reserve" in extraction.coverage.opaque_calls
     assert "accelerator.reserve(" in to_text(extraction.quantities["max_total_num_tokens"].term)
 
 
 def test_open_guards_are_counted() -> None:
     plain = extracted().coverage.guards_open
-    assert extracted(pool=COUNT + "if self.page_size > 1: n -= 1\nself.max_total_num_tokens = n").coverage.guards_open == plain + 1
+    assert (
+        extracted(pool=COUNT + "if self.page_size > 1: n -= 1\nself.max_total_num_tokens = n").coverage.guards_open
+        == plain + 1
+    )
 
 
 def test_a_formula_is_the_same_object_however_often_it_is_read() -> None:
     assert extracted().quantities["cell_size"].term is extracted().quantities["cell_size"].term
 
 
-DTYPES = [("torch.float16", 2), ("torch.bfloat16", 2), ("torch.float8_e4m3fn", 1), ("torch.uint8", 1), ("torch.float32", 4)]
+DTYPES = [
+    ("torch.float16", 2),
+    ("torch.bfloat16", 2),
+    ("torch.float8_e4m3fn", 1),
+    ("torch.uint8", 1),
+    ("torch.float32", 4),
+]
 
 
 @pytest.mark.parametrize(("dtype", "size"), DTYPES)
@@ -151,7 +183,9 @@ def test_bytes_per_element_of_a_dtype(dtype: str, size: int, read: str) -> None:
 
 def test_the_element_size_of_the_cache_is_a_symbol() -> None:
     init = "self.kv_cache_dtype = self.model_config.dtype\nself.init_memory_pool(self.init_torch_distributed())"
-    extraction = extracted(init=init, cell="return self.model_config.head_dim * torch._utils._element_size(self.kv_cache_dtype)")
+    extraction = extracted(
+        init=init, cell="return self.model_config.head_dim * torch._utils._element_size(self.kv_cache_dtype)"
+    )
     assert to_text(extraction.quantities["cell_size"].term) == "head_dim * kv_element_size"
     assert outcome(extraction, "cell_size", **MACHINE) == 256
 
