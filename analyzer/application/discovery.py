@@ -64,22 +64,25 @@ class Exploration:
 
     def interpret(self, root: Root) -> tuple[Run, str]:
         """Interpret from `root` until no skipped statement could have written what the formula reads."""
-        universe = self._universe(root)
+        universe = set(self._universe(root))
         sinks = self._sink_paths(root)
         runner = self._program.base_names(root.runner)
         relevant = dict.fromkeys((*self._rules.anchors["sink_attributes"], "mem_fraction_static"), runner)
         sizing = ""
+        relevance = ModRef(self._graph, self._rules.anchors, universe, relevant, sizing)
         for _ in range(_MAX_PASSES):
-            relevance = ModRef(self._graph, self._rules.anchors, universe, relevant, sizing)
             run = interpret(self._program, _Frontend(), self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
             grown = dict(relevant)
             for name, owners in run.machine.reads.items():
                 grown[name] = grown.get(name, frozenset()) | owners
             found = sizing or _sizing_definition(run, root.sink)
-            if found == sizing and not _missed(run, relevant, grown):
+            #universe |= self._reached(run)
+            following = ModRef(self._graph, self._rules.anchors, universe, grown, found)
+            missed = _missed(run, relevant, grown) or (following.names - relevance.names) & run.machine.skipped_calls
+            if found == sizing and not missed:
                 break
-            relevant, sizing = grown, found
+            relevant, sizing, relevance = grown, found, following
         if not sizing:
             raise AnchorNotFoundError(
                 f"the value of {root.sink} does not depend on a measurement",
@@ -87,6 +90,16 @@ class Exploration:
                 hint="check measure_functions and sink_attributes in rules/anchors.toml",
             )
         return run, sizing
+
+    def _reached(self, run: Run) -> set[Node]:
+        """What a run got to that no name led to: the functions it ran, the methods of the objects it made."""
+        foreign = tuple(self._rules.anchors["opaque_modules"])
+        found = {(key.rpartition(".")[0] if "." in key.split(":")[1] else "", key) for key in run.machine.world.functions_run}
+        for key in {info.class_key for info in run.machine.world.objects.values() if info.class_key}:
+            for cls in self._program.mro(key):
+                if not cls.module.startswith(foreign):
+                    found |= {(key, method.key) for method in cls.methods.values()}
+        return found
 
     def _sink_paths(self, root: Root) -> dict[str, str]:
         """For each quantity, the first of its sinks whose attribute the runner of this version sets."""

@@ -18,7 +18,7 @@ MEMORY_SIZES: Final = (94.0, 79.0, 60.0, 140.0, 39.5, 22.0, 178.0, 15.0, 7.5)
 AFTER_LOADING: Final = 60.0
 _INTEGERS: Final = (8, 1000, 1, 2, 3, 4, 5, 16, 64, 128, 4096, 100_000, 5_000_000)
 _REALS: Final = (0.5, 0.25, 1.0, 2.0, 10.0, 64.0)
-_GUESSES: Final = (8, 1, 2, 3, 5, 64, 128, 4096)
+_GUESSES: Final = (8, 1, 2, 3, 5, 64, 4096, 60 << 30)
 _OPERATORS: Final = frozenset({"+", "-", "*", "/", "//", "%", "neg", "**", "<<", ">>"})
 _FUNCTIONS: Final = frozenset({"int", "float", "round", "abs", "ceil", "floor", "float32", "min", "max", "sum"})
 _ARITHMETIC: Final = _OPERATORS | _FUNCTIONS | {"gcd", "lcm"}
@@ -26,6 +26,8 @@ _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 _EQUAL: Final = frozenset({"==", "!=", "is", "is not"})
 _TEXT: Final = frozenset({"upper", "lower", "strip", "str", "startswith", "endswith"})
 _LIKELY: Final = 0.7
+# What is unpacked: sizes in bytes as a driver reports them, and small counts.
+_SEQUENCES: Final = ((60 << 30, 94 << 30, 9, 4), (8, 1, 2, 5), (1 << 30, 22 << 30, 7, 3))
 _MAX_EDGES: Final = 20
 
 Key = str
@@ -39,6 +41,7 @@ class _Usage:
     numeric: bool = False
     optional: bool = False
     truth: bool = False
+    sequence: bool = False
     literals: list[Any] = field(default_factory=list)
 
 
@@ -125,6 +128,8 @@ class SpaceBuilder:
         if not isinstance(term, Apply):
             return
         op, args = term.op, term.args
+        if op == "item" and isinstance(args[0], Symbol | Opaque):
+            usage.setdefault(self._key(args[0]), _Usage()).sequence = True
         for arg in args:
             self._mark(arg, usage, numeric=op in _ARITHMETIC or op in _ORDER, truth=op in ("bool", "not", "and", "or"))
         if op in _ORDER or (op in ("min", "max") and len(args) > 1) or op in ("==", "!="):
@@ -177,6 +182,8 @@ class SpaceBuilder:
 
 
 def _undeclared(key: Key, usage: _Usage, preferred: Mapping[str, Value]) -> Input:
+    if usage.sequence:
+        return Input(key, _SEQUENCES[0], _SEQUENCES, integer=False, low=None, high=None)
     values: list[Any] = [preferred[key]] if key in preferred else []
     numbers = [value for value in usage.literals if isinstance(value, int | float) and not isinstance(value, bool)]
     numeric = usage.numeric or bool(numbers)

@@ -110,11 +110,12 @@ class Sampler:
 
     def difference(self, point: Point, *, exact: bool = True) -> Difference | None:
         """The difference at `point`, if the sides differ there whatever the unknowns are."""
-        if exact and not _differ_exactly(*self._evaluate(point, exact=True)):
+        truth = self._evaluate(point, exact=True) if exact else None
+        if truth is not None and not _differ(*truth):
             return None
         read: dict[Key, None] = {}
         before, after = self._evaluate(point, exact=False, read=read)
-        if not _differ_in_floats(before, after):
+        if not _differ(before, after) or _is_noise((before, after), truth):
             return None
         if not self._unknown.isdisjoint(read) and not self._certain(point, read, (before, after)):
             return None
@@ -372,7 +373,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
-def _differ_exactly(before: Any, after: Any) -> bool:
+def _differ(before: Any, after: Any) -> bool:
     if before is _MISSING or after is _MISSING:
         return False
     if isinstance(before, _Raised) or isinstance(after, _Raised):
@@ -384,14 +385,15 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, Off) else value
 
 
-def _differ_in_floats(before: Any, after: Any) -> bool:
-    if not _differ_exactly(before, after):
+def _is_noise(floats: tuple[Any, Any], truth: tuple[Any, Any] | None) -> bool:
+    """Whether two floats differ by the order of their operations, not by what the formulas say."""
+    if not all(map(_is_number, floats)):
         return False
-    if isinstance(before, float) or isinstance(after, float):
-        if not (_is_number(before) and _is_number(after)):
-            return True
-        try:
-            return bool(abs(before - after) > _NOISE * max(1.0, abs(before), abs(after)))
-        except OverflowError:
-            return False
-    return True
+    try:
+        seen = Fraction(floats[1]) - Fraction(floats[0])
+        if truth is None:
+            return abs(seen) <= _NOISE * max(1, *(abs(value) for value in floats))
+        real = Fraction(truth[1]) - Fraction(truth[0]) if all(map(_is_number, truth)) else seen
+    except (OverflowError, ValueError):
+        return True
+    return abs(seen - real) > abs(real) / 2

@@ -21,6 +21,7 @@ class Effects:
     writes: frozenset[str]
     own_writes: frozenset[str]
     calls: frozenset[str]
+    raises: bool = False
     imports: tuple[ImportBinding, ...] = ()
 
 

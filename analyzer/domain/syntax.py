@@ -360,8 +360,12 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedStatement:
+    """A statement that is not lowered; `binds` are the names it assigns, `leaves` whether it may return."""
+
     reason: str
     text: str
+    binds: tuple[str, ...] = ()
+    leaves: bool = False
     line: int = _line()
     end_line: int = _line()
 

@@ -36,19 +36,38 @@ class ModRef:
         self._graph = graph
         self._runners = frozenset(anchors["runner_classes"])
         self._writers = frozenset(anchors["config_writers"])
-        self._effectful, self.names = self._fixpoint(tuple(universe))
+        definitions = {node[1]: graph.definition(node) for node in universe}
+        self._effectful, self.names = self._fixpoint(definitions)
+        self._raising, self.raising_names = self._raisers(definitions)
 
     def matters(self, definition: Definition) -> bool:
         """Whether running `definition` may write something relevant."""
         return definition.key in self._effectful
 
-    def _fixpoint(self, universe: tuple[Node, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    def may_raise(self, definition: Definition) -> bool:
+        """Whether running `definition` may reach a raise statement."""
+        return definition.key in self._raising
+
+    def _raisers(self, definitions: Mapping[str, Definition]) -> tuple[frozenset[str], frozenset[str]]:
+        """Keys and simple names of definitions that raise, or call one that does."""
+        raising = {key for key, definition in definitions.items() if self._graph.effects(definition).raises}
+        while True:
+            names = {self._name(definitions[key]) for key in raising} - _COMMON_NAMES
+            more = {
+                key
+                for key, definition in definitions.items()
+                if key not in raising and any(name in names for name, _ in self._called(definition))
+            }
+            if not more:
+                return frozenset(raising), frozenset(names)
+            raising |= more
+
+    def _fixpoint(self, definitions: Mapping[str, Definition]) -> tuple[frozenset[str], frozenset[str]]:
         """Keys and simple names of what matters.
 
         An effect is strong when it reaches beyond the receiver; what a method only sets on its own
         object is weak, and does not matter when that object is still being constructed.
         """
-        definitions = {node[1]: self._graph.definition(node) for node in universe}
         strong: set[str] = set()
         weak: set[str] = set()
         changed = True

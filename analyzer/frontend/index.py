@@ -7,8 +7,9 @@ definitions that an analysis reaches are ever parsed in full.
 from __future__ import annotations
 
 import ast
+import io
 import re
-import textwrap
+import tokenize
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -27,7 +28,7 @@ def index_module(file: SourceFile, module: str) -> ModuleFacts:
         # Bytes, so that a byte-order mark and a coding cookie are honoured.
         tree = ast.parse(file.content)
         lines = _lines(file.content)
-    except (SyntaxError, ValueError, UnicodeDecodeError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError, LookupError) as error:
         line = getattr(error, "lineno", None) or 1
         raise SourceSyntaxError(
             f"{file.path} does not parse: {_reason(error)}",
@@ -39,7 +40,8 @@ def index_module(file: SourceFile, module: str) -> ModuleFacts:
 
 def _lines(content: bytes) -> list[str]:
     # Not splitlines(): it also splits on form feeds and separators, which the parser does not.
-    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    text = content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     return [line + "\n" for line in text.split("\n")]
 
 
@@ -160,9 +162,13 @@ class _Indexer:
         if isinstance(node, ast.expr):
             return ast.unparse(node)
         block = self._lines[node.lineno - 1 : end]
-        if node.col_offset and block:
-            return textwrap.dedent("".join(block)) if block[0][: node.col_offset].isspace() else ast.unparse(node)
-        return "".join(block)
+        if not node.col_offset:
+            return "".join(block)
+        if not block[0][: node.col_offset].isspace():
+            return ast.unparse(node)
+        # Not textwrap.dedent(): a multi-line string may be indented less than its statement.
+        margin = node.col_offset
+        return "".join(line[margin:] if line[:margin].isspace() else line for line in block)
 
 
 def _parameters(args: ast.arguments) -> tuple[tuple[str, str | None], ...]:
@@ -211,6 +217,7 @@ def effects_of(text: str) -> Effects:
     own: set[str] = set()
     calls: set[str] = set()
     imports: list[ImportBinding] = []
+    raises = False
     for child in ast.walk(ast.parse(text)):
         if isinstance(child, ast.Attribute):
             if isinstance(child.ctx, ast.Load):
@@ -224,9 +231,11 @@ def effects_of(text: str) -> Effects:
             # Keyword writes (`override(label, name=value)`) name the attribute as a keyword.
             if isinstance(child.func, ast.Attribute) and child.func.attr in ("override", "setattr"):
                 writes.update(keyword.arg for keyword in child.keywords if keyword.arg)
+        elif isinstance(child, ast.Raise | ast.Assert):
+            raises = True
         elif isinstance(child, ast.Import | ast.ImportFrom):
             imports.extend(_raw_bindings(child))
-    return Effects(frozenset(reads), frozenset(writes), frozenset(own), frozenset(calls), tuple(imports))
+    return Effects(frozenset(reads), frozenset(writes), frozenset(own), frozenset(calls), raises, tuple(imports))
 
 
 def _raw_bindings(node: ast.Import | ast.ImportFrom) -> list[ImportBinding]:

@@ -32,13 +32,14 @@ def lower_function(text: str) -> ir.FunctionSyntax:
 def lower_statements(text: str) -> tuple[ir.Stmt, ...]:
     """The statements of `text`, lines relative to its first line."""
     try:
-        module = cst.parse_module(text)
-    except cst.ParserSyntaxError as error:
+        return _Lowering().block(cst.parse_module(text).body, ast.parse(text).body)
+    except (cst.ParserSyntaxError, SyntaxError, RecursionError, MemoryError) as error:
+        first = text.split("\n", 1)[0][:60]
         raise SourceSyntaxError(
-            f"a definition does not parse: {error.message.splitlines()[0]}",
-            hint="the ref may use a syntax newer than the installed libcst",
+            f"a definition cannot be read: {first!r}",
+            where=type(error).__name__,
+            hint="it may nest too deeply, or use a syntax newer than the installed libcst",
         ) from error
-    return _Lowering().block(module.body, ast.parse(text).body)
 
 
 @lru_cache(maxsize=20_000)
@@ -109,7 +110,15 @@ class _Lowering(ExpressionLowering):
             case cst.Pass() | cst.Break() | cst.Continue():
                 return ir.Jump(type(node).__name__.lower(), line, end)
             case _:
-                return ir.UnsupportedStatement(type(node).__name__, self.text(node), line, end)
+                return self._unsupported(node, place, line, end)
+
+    def _unsupported(self, node: cst.CSTNode, place: ast.stmt, line: int, end: int) -> ir.Stmt:
+        inside = list(ast.walk(place))
+        stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        captured = [n.name for n in inside if isinstance(n, ast.MatchAs | ast.MatchStar) and n.name]
+        names = () if isinstance(place, ast.ClassDef) else tuple(sorted({*stored, *captured}))
+        leaves = not isinstance(place, ast.ClassDef) and any(isinstance(n, ast.Return) for n in inside)
+        return ir.UnsupportedStatement(type(node).__name__, self.text(node), names, leaves, line, end)
 
     def _compound(self, node: cst.BaseStatement, place: Any) -> ir.Stmt:
         line, end = self._enter(place)
@@ -133,7 +142,7 @@ class _Lowering(ExpressionLowering):
             case cst.FunctionDef():
                 return self._function(node, place, line, end)
             case _:
-                return ir.UnsupportedStatement(type(node).__name__, self.text(node), line, end)
+                return self._unsupported(node, place, line, end)
 
     def _else(self, orelse: cst.If | cst.Else | None, lines: Sequence[ast.stmt]) -> tuple[ir.Stmt, ...]:
         if orelse is None:

@@ -125,8 +125,13 @@ class Calls:
             return handle("object", "config")
         if definition.name in anchors["ignored_functions"]:
             return NONE
+        if definition.name in anchors["opaque_functions"]:
+            return opaque(f"{definition.name}()")
         if definition.name == "__init__" or self.machine.relevance.matters(definition):
             return self.inline(definition, owner, args, keywords, state)
+        if self.machine.relevance.may_raise(definition) and self.machine.statements.catches(state):
+            return self.inline(definition, owner, args, keywords, state)
+        self.machine.skipped_calls.add(definition.name)
         return self.machine.defer(
             lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name
         )
@@ -204,8 +209,10 @@ class Calls:
         """Bind arguments, execute the body, restore the caller."""
         machine = self.machine
         caller_env, caller_frame, call_span = state.env, state.frame, machine.span
+        if len(caller_frame.calls) > _MAX_DEPTH:
+            return machine.world.unknown(f"{function.name}()", "a recursion that is not unfolded", call_span)
         outer = self.extent
-        frame = self._frame(function, caller_frame)
+        frame = self._frame(function, caller_frame, caller_env)
         arguments = self._bind(function, args, keywords, state, frame)
         machine.record("call", caller_frame, "", NONE, callee=frame.qualname)
         self.extent = (*outer, len(machine.world.events) - 1)
@@ -221,13 +228,17 @@ class Calls:
         state.env, state.frame, machine.span, self.extent = caller_env, caller_frame, call_span, outer
         return result
 
-    def _frame(self, function: FunctionValue, caller: Frame) -> Frame:
+    def _frame(self, function: FunctionValue, caller: Frame, enclosing: Mapping[str, Term]) -> Frame:
         definition = function.definition
         frame = function.frame
         qualname = definition.qualname if definition is not None else frame.qualname
+        closure = frame.closure
+        if definition is None and frame.qualname == caller.qualname:
+            # Python's closures see variables, not values: a sibling call sees the present ones.
+            closure = {**closure, **enclosing}
         key = definition.key if definition is not None else f"{qualname}.{function.name}"
         calls = (*caller.calls, key)
-        return Frame(frame.module, frame.path, frame.first_line, qualname, frame.owner, frame.closure, calls)
+        return Frame(frame.module, frame.path, frame.first_line, qualname, frame.owner, closure, calls)
 
     def _bind(
         self, function: FunctionValue, args: Arguments, keywords: Keywords, state: State, frame: Frame
@@ -282,7 +293,8 @@ class Calls:
             self._construct_fields(reference, key, args, keywords, state)
             return reference
         owner, definition = method
-        if self.machine.relevance.matters(definition):
+        runner = program.base_names(key) & set(self.machine.rules.anchors["runner_classes"])
+        if runner or self.machine.relevance.matters(definition):
             self.inline(definition, owner, (reference, *args), keywords, state)
         else:
             self._construct_lazily(reference, definition, owner, args, keywords, state)

@@ -16,7 +16,7 @@ class StatementEffects:
     `writes` are attributes of anything else, and keywords of calls that may write options.
 
     `leaves` tells whether control can leave the statement (return, break, continue), `raises`
-    whether it can raise on purpose.
+    whether it can raise on purpose, `changes` whether it changes a container or sets an attribute by name.
     """
 
     calls: frozenset[str]
@@ -25,6 +25,7 @@ class StatementEffects:
     binds: frozenset[str]
     leaves: bool
     raises: bool
+    changes: bool
 
 
 _known: dict[int, tuple[object, StatementEffects]] = {}
@@ -39,14 +40,29 @@ def effects_of(node: Any) -> StatementEffects:
     return entry[1]
 
 
+# Methods of containers, and functions, that change what they are given.
+_MUTATORS = frozenset(
+    {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "sort", "discard", "setdefault"}
+)
+_CHANGING = frozenset({"setattr", "all_reduce"})
+_COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
+
+
 def _collect(root: Any) -> StatementEffects:
     calls: set[str] = set()
     writes: set[str] = set()
     own: set[str] = set()
     binds: set[str] = set()
-    leaves = raises = False
-    for node in _walk(root):
+    leaves = raises = changes = False
+    for node in walk_syntax(root):
         match node:
+            case ir.If() | ir.For() | ir.While() | ir.Try() | ir.With() if node is not root:
+                inner = effects_of(node)
+                calls |= inner.calls
+                writes |= inner.writes
+                own |= inner.own_writes
+                binds |= inner.binds
+                leaves, raises, changes = leaves or inner.leaves, raises or inner.raises, changes or inner.changes
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
                 if isinstance(func, ir.Attribute):
@@ -70,17 +86,24 @@ def _collect(root: Any) -> StatementEffects:
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
                 raises = True
+            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name))) if name in _MUTATORS | _CHANGING:
+                changes = True
+            case ir.UnsupportedStatement(binds=names):
+                binds.update(names)
             case _:
                 pass
     if isinstance(root, ir.For | ir.While) and leaves:
-        leaves = any(isinstance(node, ir.Return) for node in _walk(root))
+        leaves = any(isinstance(node, ir.Return) for node in walk_syntax(root))
     return StatementEffects(
-        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, raises
+        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, raises, changes
     )
 
 
-def _walk(node: Any) -> Iterator[Any]:
+def walk_syntax(node: Any, *, nested: bool = False) -> Iterator[Any]:
+    """`node` and what it consists of; a compound statement inside it is not entered."""
     yield node
+    if isinstance(node, _COMPOUND) and nested:
+        return
     # What a nested function does happens when it is called.
     if isinstance(node, ir.FunctionStatement | ir.Lambda):
         return
@@ -89,7 +112,7 @@ def _walk(node: Any) -> Iterator[Any]:
         if isinstance(value, tuple):
             yield from _walk_items(value)
         elif is_dataclass(value):
-            yield from _walk(value)
+            yield from walk_syntax(value, nested=True)
 
 
 def _walk_items(items: tuple[Any, ...]) -> Iterator[Any]:
@@ -97,7 +120,7 @@ def _walk_items(items: tuple[Any, ...]) -> Iterator[Any]:
         if isinstance(item, tuple):
             yield from _walk_items(item)
         elif is_dataclass(item):
-            yield from _walk(item)
+            yield from walk_syntax(item, nested=True)
 
 
 def _bind(target: ir.Expr, binds: set[str], writes: set[str], own: set[str]) -> None:

@@ -72,9 +72,20 @@ class Expressions:
                 return self.evaluate(node, state)
             case _:
                 effects = effects_of(node)
-                if effects.binds or effects.calls & self.machine.relevance.names:
+                relevance = self.machine.relevance
+                if effects.binds or effects.calls & relevance.names or self._calls_local(effects.calls, state):
                     return self.evaluate(node, state)
+                if effects.calls & relevance.raising_names and self.machine.statements.catches(state):
+                    return self.evaluate(node, state)
+                self.machine.skipped_calls |= effects.calls
                 return self.machine.defer(lambda s: self.evaluate(node, s), state, type(node).__name__)
+
+    def _calls_local(self, names: frozenset[str], state: State) -> bool:
+        """Whether a callee is a local function: what it may do is not known by name."""
+        return any(
+            isinstance(state.env.get(name), Handle) and state.env[name].kind in ("closure", "bound")  # type: ignore[union-attr]  # a Handle
+            for name in names
+        )
 
     def _other(self, node: ir.Expr, state: State) -> Term:
         match node:
@@ -256,6 +267,9 @@ class Expressions:
         target = state.refine(self.machine.force(target))
         if not isinstance(target, Handle) or target not in self.machine.world.objects:
             return
+        if self.machine.world.objects[target].kind == "list":
+            self._set_list_item(target, key, value, state)
+            return
         if self.machine.world.objects[target].kind != "dict" or not isinstance(key, Constant):
             state.write(target, "open", TRUE)
             return
@@ -264,6 +278,17 @@ class Expressions:
         if key not in known:
             state.write(target, "keys", self.machine.tuple_of((*known, key)))
         state.write(target, item_key(key), value)
+
+    def _set_list_item(self, target: Handle, key: Term, value: Term, state: State) -> None:
+        items = self.machine.calls.builtins.items(target, state)
+        position = key.value if isinstance(key, Constant) else None
+        if items is not None and isinstance(position, int) and -len(items) <= position < len(items):
+            changed = list(items)
+            changed[position] = value
+            state.write(target, "items", self.machine.tuple_of(tuple(changed)))
+        else:
+            reason = "an item of a list is set at an unknown place"
+            state.write(target, "items", self.machine.world.unknown("list item", reason, self.machine.span))
 
     def dict_item(self, target: Handle, key: Term, default: Term, state: State) -> Term:
         """The value under `key`; a symbolic key chooses among the known ones."""

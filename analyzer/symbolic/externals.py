@@ -85,15 +85,15 @@ class Externals:
 
     def _tensor(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         value = self.machine.value(args[0])
-        dtype = keywords.get("dtype")
-        if dtype is not None and getattr(dtype, "name", "") == "torch.float32":
+        dtype = self.machine.value(keywords.get("dtype", NONE))
+        if getattr(dtype, "name", "") == "torch.float32":
             value = self.machine.apply("float32", value)
         return self.machine.world.container("tensor", state, {"value": value})
 
     def _all_reduce(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         tensor = self.machine.force(args[0])
         if isinstance(tensor, Handle) and tensor in self.machine.world.objects:
-            op = keywords.get("op", args[1] if len(args) > 1 else NONE)
+            op = self.machine.value(keywords.get("op", args[1] if len(args) > 1 else NONE))
             reduction = getattr(op, "name", "SUM").rsplit(".", 1)[-1].lower()
             value = self.machine.calls.builtins.content(tensor, "value", state)
             if value is not None:

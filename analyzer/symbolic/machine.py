@@ -11,7 +11,7 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
-from analyzer.domain.terms import Conditional, Handle, Raise, Symbol, Term, atom, constant, opaque, raising, symbol
+from analyzer.domain.terms import NONE, Conditional, Handle, Raise, Symbol, Term, atom, constant, opaque, raising, symbol
 from analyzer.ports.program import Program
 from analyzer.symbolic.origins import expression_sources, named_origins, term_of
 from analyzer.symbolic.state import Frame, State, merge
@@ -63,8 +63,17 @@ class Relevance(Protocol):
         """The definition inside which a raise belongs to the formula; "" when not known yet."""
         ...
 
+    @property
+    def raising_names(self) -> frozenset[str]:
+        """Simple names of callees that may reach a raise statement."""
+        ...
+
     def matters(self, definition: Definition) -> bool:
         """Whether running `definition` may write something relevant."""
+        ...
+
+    def may_raise(self, definition: Definition) -> bool:
+        """Whether running `definition` may reach a raise statement."""
         ...
 
 
@@ -97,6 +106,7 @@ class Machine:
         self.statements = Statements(self)
         self.reads: dict[str, set[str]] = {}
         self.skipped_writes: set[tuple[str, str]] = set()
+        self.skipped_calls: set[str] = set()
         # Inside what the user has to opt into: what is read there makes nothing else relevant.
         self.optional = False
         self.time: tuple[int, ...] = (0,)
@@ -160,8 +170,11 @@ class Machine:
         saved = self.span, self.time, self.calls.extent, self.optional
         span, time, extent, optional = place
         self.span, self.time, self.calls.extent, self.optional = span, (*time, 0), extent, optional
-        known, start = set(state.heap), self.world.counter
+        known, start, path = set(state.heap), self.world.counter, dict(state.facts)
+        state.error = NONE
         result = self.force(compute(state))
+        if state.error is not NONE:
+            self.world.late_errors.append((time, path, state.error))
         for target, attributes in state.heap.items():
             if target in known:
                 continue

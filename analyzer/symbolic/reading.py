@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from analyzer.domain.build import conditional, map_leaves, rewrite
+from analyzer.domain.build import conditional, conjunction, map_leaves, negate, rewrite
 from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
@@ -29,6 +29,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction
 from analyzer.symbolic.interpreter import Run
+from analyzer.symbolic.state import raised
 from analyzer.symbolic.world import Measurement, RaiseSite
 
 _PRE = symbol("pre_model_load_memory")
@@ -120,15 +121,23 @@ class Reading:
     def _error(self) -> Term | None:
         """The raises that belong to the sizing, as a term; None when there are none."""
         kept = {label for label, site in self._machine.world.raises.items() if self._belongs(site)}
-        term = map_leaves(
-            self._named(self._run.state.error),
-            lambda leaf: leaf if isinstance(leaf, Raise) and leaf.exception in kept else NONE,
-        )
+
+        def keep(leaf: Term) -> Term:
+            return leaf if isinstance(leaf, Raise) and leaf.exception in kept else NONE
+
+        term = map_leaves(self._named(self._run.state.error), keep)
+        # What was computed when needed may have raised at its time, on the path that led there.
+        for _, path, error in sorted(self._machine.world.late_errors, key=lambda late: late[0], reverse=True):
+            late = map_leaves(error, keep)
+            if late is not NONE:
+                guard = conjunction(*(fact if holds else negate(fact) for fact, holds in path.items()), raised(late))
+                term = self._named(conditional(guard, late, term))
         return None if term is NONE else term
 
     def _belongs(self, site: RaiseSite) -> bool:
         """Whether a raise is part of the sizing: before the count is set, or decided by a measured value."""
-        if self._sizing not in site.calls:
+        foreign = tuple(self._machine.rules.anchors["opaque_modules"])
+        if self._sizing not in site.calls or site.calls[-1].startswith(foreign):
             return False
         set_at = [time for receiver, _, _, _, time in self._machine.world.sink_writes if receiver is self._run.runner]
         measured = {m.term.name for m in self._machine.world.measurements}

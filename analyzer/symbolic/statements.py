@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction, leaves, negate
+from analyzer.domain.build import conditional, conjunction, leaves, negate, truth
 from analyzer.domain.source import Span
 from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Constant, Handle, Raise, Term, constant, handle, opaque, raising, symbols_of
-from analyzer.symbolic.effects import effects_of
-from analyzer.symbolic.state import State, always_raises, raised
+from analyzer.symbolic.effects import effects_of, walk_syntax
+from analyzer.symbolic.state import Frame, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
 _MAX_UNROLL = 512
+# Over all loops of one run: nested loops over long sequences stop being unrolled.
+_MAX_ITERATIONS = 20_000
+
+
+def _catches(handler: ir.Expr, exception: str) -> bool:
+    """Whether an except clause that names `handler` catches `exception`, as far as names tell."""
+    match handler:
+        case ir.Sequence(_, items):
+            return any(_catches(item, exception) for item in items)
+        case ir.Name(name) | ir.Attribute(attr=name):
+            caught, raised_class = getattr(builtins, name, None), getattr(builtins, exception, None)
+            if isinstance(caught, type) and isinstance(raised_class, type):
+                return issubclass(raised_class, caught)
+            return name in (exception, "Exception", "BaseException")
+        case _:
+            return True
 
 
 @dataclass(slots=True)
@@ -38,11 +55,18 @@ class Outcome:
     exits: list[Exit]
 
 
+def _reads(node: ir.Expr, attribute: str) -> bool:
+    """Whether an expression reads an attribute of this name."""
+    return any(isinstance(part, ir.Attribute) and part.attr == attribute for part in walk_syntax(node))
+
+
 class Statements:
     """One method a statement type."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self._trying: list[Frame] = []
+        self._unrolled = 0
 
     def function(self, body: tuple[ir.Stmt, ...], state: State) -> Term:
         """Execute a function body; `state` becomes the state after it, and the result is returned."""
@@ -93,7 +117,9 @@ class Statements:
         self.machine.tick()
         match node:
             case ir.Assign(targets, value):
-                result = self.machine.expressions.lazy(value, state)
+                rereads = any(isinstance(t, ir.Attribute) and _reads(value, t.attr) for t in targets)
+                evaluate = self.machine.expressions.evaluate if rereads else self.machine.expressions.lazy
+                result = evaluate(value, state)
                 for target in targets:
                     self.bind(target, result, state)
             case ir.Augment():
@@ -123,7 +149,17 @@ class Statements:
         owner = self._owner(state)
         if any(relevance.concerns(owner, name) for name in effects.own_writes):
             return True
-        return effects.raises and self._in_sizing(state)
+        if effects.changes or self.machine.expressions._calls_local(effects.calls, state):
+            return True
+        if isinstance(node, ir.UnsupportedStatement):
+            return node.leaves
+        # A statement that is only a call can be there to raise.
+        checks = isinstance(node, ir.Evaluate) and bool(effects.calls & relevance.raising_names)
+        return (effects.raises or checks) and (self._in_sizing(state) or self.catches(state))
+
+    def catches(self, state: State) -> bool:
+        """Whether a handler of the function at hand waits for what is raised here."""
+        return bool(self._trying) and self._trying[-1] is state.frame
 
     def _owner(self, state: State) -> str:
         """The simple name of the class whose method is executed."""
@@ -136,6 +172,7 @@ class Statements:
     def _postpone(self, node: ir.Stmt, state: State) -> None:
         """Leave a statement alone: the locals it binds are computed if somebody reads them."""
         effects = effects_of(node)
+        self.machine.skipped_calls |= effects.calls
         self.machine.skipped_writes |= {("", name) for name in effects.writes}
         self.machine.skipped_writes |= {(self._owner(state), name) for name in effects.own_writes}
         if not effects.binds:
@@ -174,9 +211,12 @@ class Statements:
                     if target is not None:
                         self.bind(target, value, state)
                 return self.run(body, state)
-            case ir.UnsupportedStatement(reason, text):
-                if reason not in ("Del", "ClassDef"):
-                    self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
+            case ir.UnsupportedStatement(reason, text, binds, leaves):
+                unknown = self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
+                for name in binds:
+                    state.env[name] = unknown
+                if leaves:
+                    return Outcome(state, [Exit("return", truth(unknown), unknown, state.fork())])
             case _:
                 pass
         return Outcome(state, [])
@@ -233,7 +273,9 @@ class Statements:
 
     def _augment(self, node: ir.Augment, state: State) -> None:
         expression = ir.Binary(node.op, node.target, node.value, node.line)
-        self.bind(node.target, self.machine.expressions.lazy(expression, state), state)
+        # An attribute is read now: later it would be what is written here.
+        evaluate = self.machine.expressions.lazy if isinstance(node.target, ir.Name) else self.machine.expressions.evaluate
+        self.bind(node.target, evaluate(expression, state), state)
 
     def _import(self, bindings: tuple[ir.ImportBinding, ...], state: State) -> None:
         for binding in bindings:
@@ -317,7 +359,7 @@ class Statements:
     def _for(self, node: ir.For, state: State) -> Outcome:
         iterable = self.machine.expressions.evaluate(node.iterable, state)
         items = self.machine.calls.builtins.items(iterable, state)
-        if items is None or len(items) > _MAX_UNROLL:
+        if items is None or len(items) > _MAX_UNROLL or self._unrolled > _MAX_ITERATIONS:
             return self._havoc(node.body, node.target, state, "a loop over a sequence of unknown length")
         exits: list[Exit] = []
         broken: list[Exit] = []
@@ -325,6 +367,7 @@ class Statements:
         for item in items:
             if current is None:
                 break
+            self._unrolled += 1
             self.bind(node.target, item, current)
             outcome = self.run(node.body, current)
             broken.extend(e for e in outcome.exits if e.kind == "break")
@@ -365,12 +408,13 @@ class Statements:
 
     def _havoc(self, body: tuple[ir.Stmt, ...], target: ir.Expr | None, state: State, reason: str) -> Outcome:
         """A loop that cannot be unrolled: what its body assigns becomes unknown."""
-        trial = state.fork()
+        trial, place = state.fork(), self.machine.span
         if target is not None:
             self.bind(target, opaque("each"), trial)
         before = dict(state.env)
         heap = dict(state.heap)
         outcome = self.run(body, trial)
+        self.machine.span = place
         after = [e.state for e in outcome.exits if e.kind in ("continue", "break")]
         after += [outcome.fall] if outcome.fall is not None else []
         for final in after:
@@ -382,7 +426,11 @@ class Statements:
                     if heap.get(owner, {}).get(name) is not value and owner in heap:
                         unknown = self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, *self._loop_argument(value))
                         state.write(owner, name, unknown)
-        return Outcome(state, [])
+        left = [e for e in outcome.exits if e.kind == "return"]
+        if not left:
+            return Outcome(state, [])
+        value = self.machine.world.unknown("loop:return", reason, place, *self._loop_argument(left[0].value))
+        return Outcome(state, [Exit("return", truth(value), value, state.fork(), left[0].span)])
 
     def _loop_argument(self, value: Term) -> tuple[Term, ...]:
         """What one iteration computes, so that a changed body is a different unknown."""
@@ -393,7 +441,9 @@ class Statements:
     def _try(self, node: ir.Try, state: State) -> Outcome:
         pending = state.error
         state.error = NONE
+        self._trying.append(state.frame)
         outcome = self.run(node.body, state)
+        self._trying.pop()
         caught = [e for e in outcome.exits if e.kind == "raise"]
         exits = [e for e in outcome.exits if e.kind != "raise"]
         fall = outcome.fall
@@ -419,12 +469,24 @@ class Statements:
 
     def _handle(self, node: ir.Try, state: State) -> Outcome:
         """Run the first handler in a state that raised."""
-        handler = node.handlers[0]
+        handler = self._handler_for(node, state.error)
+        if handler is None:
+            return Outcome(None, [Exit("raise", TRUE, NONE, state)])
         state.error = NONE
         state.dead = False
         if handler.name:
             state.env[handler.name] = opaque("exception")
         return self.run(handler.body, state)
+
+    def _handler_for(self, node: ir.Try, error: Term) -> ir.Handler | None:
+        """The first handler that catches what was raised; an exception it cannot tell goes to the first."""
+        raised_names = {
+            leaf.exception.split("@")[0] for leaf in leaves(error) or () if isinstance(leaf, Raise)
+        }
+        for handler in node.handlers:
+            if handler.exception is None or any(_catches(handler.exception, name) for name in raised_names):
+                return handler
+        return None
 
     def _handle_pending(self, node: ir.Try, fall: State | None, exits: list[Exit]) -> State | None:
         """A call in the body that raises on some inputs: the handler runs under that guard."""

@@ -77,6 +77,7 @@ class World:
     constructed: dict[Handle, tuple[tuple[Term, ...], dict[str, Term]]] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
     raises: dict[str, RaiseSite] = field(default_factory=dict)
+    late_errors: list[tuple[tuple[int, ...], dict[Term, bool], Term]] = field(default_factory=list)
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
