@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Mapping
 
@@ -146,6 +147,6 @@ def _sizing_definition(run: Run, sink: str) -> str:
     writes = [calls for receiver, _, calls, *_ in run.machine.world.sink_writes if receiver is run.runner]
     if not measurements or not writes:
         return ""
-    last = max(measurements, key=lambda m: m.time).calls
-    common = [a for a, b in zip(last, writes[-1], strict=False) if a == b]
-    return common[-1] if common else last[0]
+    shared = [os.path.commonprefix([m.calls, calls]) for m in measurements for calls in writes]
+    nearest = max(shared, key=len)
+    return nearest[-1] if nearest else measurements[-1].calls[0]

@@ -15,7 +15,7 @@ from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet, SymbolRule
 from analyzer.domain.scenario import outcome, scenario_values
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion
-from analyzer.domain.terms import Atom, Conditional, Symbol, Term, children, symbols_of
+from analyzer.domain.terms import Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
 
 def evaluate_cases(
@@ -103,18 +103,19 @@ class _Evaluator:
 
 
 def _raise_error(formula: Formula, binding: Binding) -> None:
-    """Raise what SGLang would raise before the value exists."""
-    if formula.error is None:
-        return
-    try:
-        binding.value(formula.error)
-    except RaisedError as raised:
-        # A guard that cannot be computed says nothing; only a raise statement stops the server.
-        if raised.deliberate:
-            raise
-    except MissingInputError:
-        # Whether it raises depends on an input that is not known; the value itself may not.
-        return
+    """Raise what SGLang would raise before the value exists.
+
+    A condition that cannot be computed says nothing about whether the server stops.
+    """
+    term = formula.error
+    while isinstance(term, Conditional):
+        try:
+            holds = bool(binding.value(term.guard))
+        except (MissingInputError, RaisedError):
+            holds = False
+        term = term.then if holds else term.otherwise
+    if isinstance(term, Raise):
+        raise RaisedError(term.exception)
 
 
 def _check_value(rule: SymbolRule, value: Value) -> None:

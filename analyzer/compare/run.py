@@ -53,31 +53,32 @@ class Run:
         unit = self._unit(name)
         if before is after:
             return Judgement(Kind.IDENTICAL, before, after)
-        aligned, opened = sides.aligned(before, after), sides.opened(before, after)
-        if any(self._judge.alike(*sides_at) for sides_at in dict.fromkeys((pair, aligned, opened))):
+        aligned = sides.aligned(before, after)
+        if self._judge.alike(before, after) or self._judge.alike(*aligned):
             return Judgement(Kind.REFACTOR, before, after)
         preferred = self.preferred(sides.scenario or self._first_scenario())
         found = self._judge.judge(*aligned, unit, preferred)
-        doubtful = found.kind is not Kind.SEMANTIC or self._suspicious(sides, *aligned)
-        if found.kind <= Kind.UNIT or opened == aligned or not doubtful:
+        inlined = self._inlined(sides, *aligned)
+        if found.kind <= Kind.UNIT or not (found.kind < Kind.SEMANTIC or inlined or self._redefined(sides, *aligned)):
             return found
         # With sub-quantities held apart, a difference may be one that their formulas rule out.
-        return min(found, self._judge.judge(*opened, unit, preferred), key=lambda judgement: judgement.kind)
+        opened = self._judge.judge(*sides.opened(before, after), unit, preferred)
+        settles = opened.kind <= Kind.ROUNDING or inlined
+        return opened if settles and opened.kind < found.kind else found
 
     def _first_scenario(self) -> str:
         return self.scenarios[0] if self.scenarios else ""
 
-    def _suspicious(self, sides: Sides, before: Term, after: Term) -> bool:
-        """Whether a sub-quantity differs, or one side reads what a sub-quantity of the other is made of."""
+    def _redefined(self, sides: Sides, before: Term, after: Term) -> bool:
+        """Whether the two read a sub-quantity that has another formula on the other side."""
+        pairs = [sides.pair(name) for name in symbols_of(before, after) if name not in NEVER_OPENED]
+        return any(pair is not None and pair[0] is not pair[1] for pair in pairs)
+
+    def _inlined(self, sides: Sides, before: Term, after: Term) -> bool:
+        """Whether one side reads what a sub-quantity of the other is made of."""
         first, second = symbols_of(before), symbols_of(after)
-        apart = first ^ second
-        below = set[str]()
-        for name in first | second:
-            pair = sides.pair(name)
-            if pair is not None and pair[0] is not pair[1]:
-                return True
-            below |= sides.reads(name)
-        return bool(apart & below)
+        below = {name for symbol in first | second for name in sides.reads(symbol)}
+        return not below.isdisjoint(first ^ second)
 
     def formulas(self, name: str) -> tuple[Formula | None, Formula | None]:
         """The formulas of `name` as the sources have them."""

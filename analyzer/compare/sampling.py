@@ -122,14 +122,15 @@ class Sampler:
         return Difference(dict(point), tuple(read), before, after)
 
     def _certain(self, point: Point, read: Mapping[Key, None], here: tuple[Any, Any]) -> bool:
-        """Whether neither side depends on the inputs that only one of them knows."""
+        """Whether the sides differ whatever the inputs are that only one of them knows."""
         unknown = sorted(self._unknown.intersection(read))
         for turn in range(_UNKNOWN_TRIED):
             other = dict(point)
             for key in unknown:
                 candidates = self._inputs[key].candidates
                 other[key] = candidates[turn % len(candidates)]
-            if self._evaluate(other, exact=False) != here:
+            there = self._evaluate(other, exact=False)
+            if there != here and (_raising(there) != _raising(here) or not any(_raising(there))):
                 return False
         return True
 
@@ -381,6 +382,10 @@ def _differ(before: Any, after: Any) -> bool:
     return bool(_plain(before) != _plain(after))
 
 
+def _raising(sides: tuple[Any, Any]) -> tuple[bool, bool]:
+    return isinstance(sides[0], _Raised), isinstance(sides[1], _Raised)
+
+
 def _plain(value: Any) -> Any:
     return None if isinstance(value, Off) else value
 
@@ -396,4 +401,4 @@ def _is_noise(floats: tuple[Any, Any], truth: tuple[Any, Any] | None) -> bool:
         real = Fraction(truth[1]) - Fraction(truth[0]) if all(map(_is_number, truth)) else seen
     except (OverflowError, ValueError):
         return True
-    return abs(seen - real) > abs(real) / 2
+    return bool(abs(seen - real) > abs(real) / 2)
