@@ -78,7 +78,7 @@ class Exploration:
             for name, owners in run.machine.reads.items():
                 grown[name] = grown.get(name, frozenset()) | owners
             found = sizing or _sizing_definition(run, root.sink)
-            #universe |= self._reached(run)
+            # universe |= self._reached(run)
             following = ModRef(self._graph, self._rules.anchors, universe, grown, found)
             missed = _missed(run, relevant, grown) or (following.names - relevance.names) & run.machine.skipped_calls
             if found == sizing and not missed:
@@ -95,7 +95,9 @@ class Exploration:
     def _reached(self, run: Run) -> set[Node]:
         """What a run got to that no name led to: the functions it ran, the methods of the objects it made."""
         foreign = tuple(self._rules.anchors["opaque_modules"])
-        found = {(key.rpartition(".")[0] if "." in key.split(":")[1] else "", key) for key in run.machine.world.functions_run}
+        found = {
+            (key.rpartition(".")[0] if "." in key.split(":")[1] else "", key) for key in run.machine.world.functions_run
+        }
         for key in {info.class_key for info in run.machine.world.objects.values() if info.class_key}:
             for cls in self._program.mro(key):
                 if not cls.module.startswith(foreign):

@@ -129,7 +129,7 @@ class TreeProgram:
         return self._mro[key]
 
     def _base(self, cls: ClassFacts, base: str) -> ClassFacts | None:
-        return self.annotated_class(cls.module, base.split("[")[0].split("(")[0])
+        return self.annotated_class(cls.module, base.split("[", maxsplit=1)[0].split("(", maxsplit=1)[0])
 
     def base_names(self, key: str) -> frozenset[str]:
         names: set[str] = set()

@@ -10,7 +10,9 @@ from analyzer.flow.callgraph import CallGraph, Node
 
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 # Containers and strings have these; they say nothing about who is called.
-_COMMON_NAMES = frozenset({"get", "update", "append", "add", "items", "keys", "pop", "extend", "join", "format", "copy"})
+_COMMON_NAMES = frozenset(
+    {"get", "update", "append", "add", "items", "keys", "pop", "extend", "join", "format", "copy"}
+)
 
 
 class ModRef:
@@ -89,9 +91,7 @@ class ModRef:
         effects = self._graph.effects(definition)
         if effects.writes & self.relevant.keys():
             return True
-        return any(
-            name in strong or (name in weak and not own) for name, own in self._called(definition)
-        )
+        return any(name in strong or (name in weak and not own) for name, own in self._called(definition))
 
     def _is_weak(self, definition: Definition, weak: Set[str]) -> bool:
         if definition.name in _CONSTRUCTORS:

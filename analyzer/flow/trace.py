@@ -61,11 +61,7 @@ def _leading_to_sinks(steps: Sequence[Step], found: list[int], sinks: frozenset[
     if not first:
         return kept
     second = {call for i in kept if steps[i].kind == "second_sink" for call in steps[i].extent[1:]}
-    return [
-        i
-        for i in kept
-        if steps[i].time <= max(first) or steps[i].target in sinks or set(steps[i].extent) & second
-    ]
+    return [i for i in kept if steps[i].time <= max(first) or steps[i].target in sinks or set(steps[i].extent) & second]
 
 
 def _without_copies(steps: Sequence[Step], kept: list[int]) -> list[int]:

@@ -86,7 +86,9 @@ class _Indexer:
             case ast.If() | ast.Try() | ast.With():
                 self._statement(node)
                 for child in _nested_statements(node):
-                    if isinstance(child, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    if isinstance(
+                        child, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+                    ):
                         self._visit_nested(child)
             case _:
                 self._statement(node)
@@ -109,9 +111,7 @@ class _Indexer:
 
     def _statement(self, node: ast.stmt) -> None:
         names = frozenset(
-            child.id
-            for child in ast.walk(node)
-            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)
+            child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)
         )
         if names:
             self._statements.append(ModuleStatement(names, self._text(node), node.lineno))
@@ -198,7 +198,9 @@ def import_bindings(node: ast.Import | ast.ImportFrom, module: str, *, is_packag
     """The names that an import statement in `module` binds."""
     if isinstance(node, ast.Import):
         return [
-            ImportBinding(alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0], None)
+            ImportBinding(
+                alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0], None
+            )
             for alias in node.names
         ]
     base = node.module or ""

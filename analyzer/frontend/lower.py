@@ -125,9 +125,7 @@ class _Lowering(ExpressionLowering):
         match node:
             case cst.If(test=test, body=body, orelse=orelse) | cst.While(test=test, body=body, orelse=orelse):
                 kind = ir.If if isinstance(node, cst.If) else ir.While
-                return kind(
-                    self.expr(test), self._suite(body, place.body), self._else(orelse, place.orelse), line, end
-                )
+                return kind(self.expr(test), self._suite(body, place.body), self._else(orelse, place.orelse), line, end)
             case cst.For(target=target, iter=iterable, body=body, orelse=orelse):
                 head = self.expr(target), self.expr(iterable)
                 return ir.For(*head, self._suite(body, place.body), self._else(orelse, place.orelse), line, end)

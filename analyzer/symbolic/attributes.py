@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conditional
 from analyzer.domain.modules import ClassFacts, Definition, Field
 from analyzer.domain.terms import (
     NONE,
-    Apply,
     Atom,
-    Conditional,
     Constant,
     Handle,
     Opaque,
@@ -280,7 +277,9 @@ class Attributes:
         assert field.value is not None
         key = f"{cls.key}.{field.name}"
         if key not in self._globals:
-            self._globals[key] = self.machine.world.unknown("cycle", "a class attribute that needs itself", self.machine.span)
+            self._globals[key] = self.machine.world.unknown(
+                "cycle", "a class attribute that needs itself", self.machine.span
+            )
             self._globals[key] = self.evaluate_text(field.value, cls.module, cls.path, field.line)
             self._announce(self._globals[key], cls, field.name)
         return self._globals[key]
@@ -397,7 +396,9 @@ class Attributes:
         if found is None:
             sub = self.machine.program.resolve_import(module, module, name)
             if sub is None:
-                return self.machine.world.unknown(f"{module}.{name}", "a name that its module does not define", self.machine.span)
+                return self.machine.world.unknown(
+                    f"{module}.{name}", "a name that its module does not define", self.machine.span
+                )
             found = sub
         return self.from_resolution(found.kind, found.key)
 
@@ -419,7 +420,9 @@ class Attributes:
         """A module-level variable: the statements that bind it are executed once."""
         if key not in self._globals:
             module, name = key.split(":")
-            self._globals[key] = self.machine.world.unknown(name, "a module variable that needs itself", self.machine.span)
+            self._globals[key] = self.machine.world.unknown(
+                name, "a module variable that needs itself", self.machine.span
+            )
             self._globals[key] = self._run_global(module, name)
         return self._globals[key]
 
@@ -428,7 +431,9 @@ class Attributes:
         assert facts is not None
         if name in facts.reassigned:
             return self.machine.world.unknown(
-                f"{module.rsplit('.', 1)[-1]}.{name}", "a module variable that functions set at run time", self.machine.span
+                f"{module.rsplit('.', 1)[-1]}.{name}",
+                "a module variable that functions set at run time",
+                self.machine.span,
             )
         before = self.machine.span
         state = State(Frame(module, facts.path, 1, "<module>"))

@@ -92,7 +92,9 @@ def _in_bytes(term: Term) -> bool:
     scaled = {
         arg
         for node in walk(term)
-        if isinstance(node, Apply) and node.op == "*" and any(isinstance(a, Constant) and a.value == _GIB for a in node.args)
+        if isinstance(node, Apply)
+        and node.op == "*"
+        and any(isinstance(a, Constant) and a.value == _GIB for a in node.args)
         for arg in node.args
     }
     measured = {node for node in walk(term) if isinstance(node, Symbol) and node.name in _MEASURED}
@@ -102,7 +104,12 @@ def _in_bytes(term: Term) -> bool:
 def find_fraction(memory: Term) -> Term | None:
     """The fraction in effect: `f` of the headroom `(1 - f)` in a budget."""
     for node in walk(memory):
-        if isinstance(node, Apply) and node.op == "-" and isinstance(node.args[0], Constant) and node.args[0].value == 1:
+        if (
+            isinstance(node, Apply)
+            and node.op == "-"
+            and isinstance(node.args[0], Constant)
+            and node.args[0].value == 1
+        ):
             if "mem_fraction_static" in symbols_of(node.args[1]):
                 return node.args[1]
     return None

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conditional, conjunction, disjunction, truth
+from analyzer.domain.build import conjunction, disjunction, truth
 from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
     Apply,
     Atom,
-    Conditional,
     Constant,
     Handle,
-    Raise,
-    Symbol,
     Term,
     constant,
     handle,
@@ -114,7 +111,9 @@ class Builtins:
         return extremum
 
     def _reduce(self, op: str, sequence: Term) -> Term:
-        return self.machine.world.unknown(f"{op} of", "a sequence of unknown length", self.machine.span, self._plain(sequence))
+        return self.machine.world.unknown(
+            f"{op} of", "a sequence of unknown length", self.machine.span, self._plain(sequence)
+        )
 
     def _plain(self, term: Term) -> Term:
         return self.machine.external_argument(self.machine.value(term))
@@ -316,7 +315,9 @@ class Builtins:
                 state.write(receiver, "items", self.machine.tuple_of((*items, *more)))
                 return NONE
         if name in ("append", "add", "extend", "update", "remove", "pop", "insert", "sort", "clear", "discard"):
-            unknown = self.machine.world.unknown(f"list.{name}", "a list of unknown content is changed", self.machine.span)
+            unknown = self.machine.world.unknown(
+                f"list.{name}", "a list of unknown content is changed", self.machine.span
+            )
             state.write(receiver, "items", unknown)
             return unknown
         if name == "copy":
@@ -333,7 +334,9 @@ class Builtins:
             keys = self.items(receiver, state)
             if keys is not None:
                 values = [self.machine.expressions.dict_item(receiver, key, NONE, state) for key in keys]
-                rows = values if name == "values" else [self.machine.tuple_of(p) for p in zip(keys, values, strict=True)]
+                rows = (
+                    values if name == "values" else [self.machine.tuple_of(p) for p in zip(keys, values, strict=True)]
+                )
                 return self.machine.tuple_of(tuple(rows))
         if name == "update" and args:
             self._dict_update(receiver, args[0], state)
@@ -349,7 +352,9 @@ class Builtins:
             state.write(receiver, "open", TRUE)
             return
         for key in keys:
-            self.machine.expressions.set_item(receiver, key, self.machine.expressions.dict_item(source, key, NONE, state), state)
+            self.machine.expressions.set_item(
+                receiver, key, self.machine.expressions.dict_item(source, key, NONE, state), state
+            )
 
     def _tensor_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
         if name in ("item", "tolist"):

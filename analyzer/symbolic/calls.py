@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import conditional
@@ -18,8 +18,6 @@ from analyzer.domain.terms import (
     Raise,
     Symbol,
     Term,
-    atom,
-    constant,
     handle,
     opaque,
     symbol,
@@ -52,9 +50,7 @@ class Calls:
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str = "") -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
-        return self.machine.each_leaf(
-            callee, state, lambda leaf, s: self._call_leaf(leaf, args, keywords, s, label)
-        )
+        return self.machine.each_leaf(callee, state, lambda leaf, s: self._call_leaf(leaf, args, keywords, s, label))
 
     def _call_leaf(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str) -> Term:
         match callee:
@@ -132,9 +128,7 @@ class Calls:
         if self.machine.relevance.may_raise(definition) and self.machine.statements.catches(state):
             return self.inline(definition, owner, args, keywords, state)
         self.machine.skipped_calls.add(definition.name)
-        return self.machine.defer(
-            lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name
-        )
+        return self.machine.defer(lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name)
 
     def _returns(self, definition: Definition, anchor: str) -> bool:
         returned = (definition.returns or "").strip("\"'")
@@ -164,9 +158,7 @@ class Calls:
                 world.definitions[origin.name] = lambda: self.machine.value(later)
         return origin
 
-    def _measure(
-        self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
-    ) -> Term:
+    def _measure(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         world = self.machine.world
         time = self.machine.tick()
         # A call site is one measurement, however many branches and workers reach it.
@@ -175,13 +167,13 @@ class Calls:
         if known is not None:
             return known
         term = symbol(f"measurement#{len(world.measurements) + 1}")
-        later = self.machine.defer(
-            lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name
-        )
+        later = self.machine.defer(lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name)
         self._measured[site] = term
         place = Span(definition.path, definition.line, definition.line)
         world.measurements.append(
-            Measurement(term, time, self.machine.span, lambda: self.machine.value(later), definition.qualname, state.frame.calls)
+            Measurement(
+                term, time, self.machine.span, lambda: self.machine.value(later), definition.qualname, state.frame.calls
+            )
         )
         self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname, span=place)
         return term
@@ -193,12 +185,12 @@ class Calls:
             self.machine.record("attribute", state.frame, f"server_args.{name}", value)
         return NONE
 
-    def inline(
-        self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
-    ) -> Term:
+    def inline(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Interpret the body of `definition` in place."""
         if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > 1:
-            return self.machine.world.unknown(f"{definition.qualname}()", "a recursion that is not unfolded", self.machine.span)
+            return self.machine.world.unknown(
+                f"{definition.qualname}()", "a recursion that is not unfolded", self.machine.span
+            )
         syntax = self.machine.lowering.function(definition.text)
         frame = Frame(definition.module, definition.path, definition.line, definition.qualname, owner or None)
         function = FunctionValue(definition.name, syntax.parameters, syntax.body, frame, definition)
@@ -309,9 +301,7 @@ class Calls:
         )
         info.initializer = lambda: self.machine.initialize(later)
 
-    def _construct_fields(
-        self, reference: Handle, key: str, args: Arguments, keywords: Keywords, state: State
-    ) -> None:
+    def _construct_fields(self, reference: Handle, key: str, args: Arguments, keywords: Keywords, state: State) -> None:
         """A dataclass, struct or named tuple: keywords and defaults become attributes, then ``__post_init__``."""
         attributes: dict[str, Term] = {}
         positional = list(args)
@@ -348,4 +338,3 @@ class Calls:
             value = self.machine.attributes.read(member, "value", state)
             result = conditional(self.machine.apply("==", args[0], value), member, result)
         return result
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, truth
+from analyzer.domain.build import conditional
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -345,7 +345,10 @@ class Expressions:
         return result
 
     def _slice(self, value: Term, node: ir.Slice, state: State) -> Term:
-        parts = [None if p is None else self.machine.value(self.evaluate(p, state)) for p in (node.lower, node.upper, node.step)]
+        parts = [
+            None if p is None else self.machine.value(self.evaluate(p, state))
+            for p in (node.lower, node.upper, node.step)
+        ]
         items = self.machine.calls.builtins.items(value, state)
         if items is not None and all(part is None or isinstance(part, Constant) for part in parts):
             bounds = [part.value if isinstance(part, Constant) else None for part in parts]
@@ -362,7 +365,9 @@ class Expressions:
             state.write(result, "keys", self.machine.tuple_of(()))
             assert node.value is not None
             for row in rows:
-                self.set_item(result, self.machine.value(self.evaluate(node.element, row)), self.evaluate(node.value, row), state)
+                self.set_item(
+                    result, self.machine.value(self.evaluate(node.element, row)), self.evaluate(node.value, row), state
+                )
             return result
         items = tuple(self.evaluate(node.element, row) for row in rows)
         return self.machine.tuple_of(items) if node.kind == "generator" else self.machine.list_of(items, state)

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 from analyzer.domain.build import conditional, map_leaves
 from analyzer.domain.terms import (
     NONE,
-    Apply,
     Constant,
     Handle,
     Raise,
     Term,
-    constant,
     handle,
     opaque,
-    raw_apply,
 )
 from analyzer.symbolic.attributes import element_size
 from analyzer.symbolic.state import State

@@ -11,7 +11,19 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
-from analyzer.domain.terms import NONE, Conditional, Handle, Raise, Symbol, Term, atom, constant, opaque, raising, symbol
+from analyzer.domain.terms import (
+    NONE,
+    Conditional,
+    Handle,
+    Raise,
+    Symbol,
+    Term,
+    atom,
+    constant,
+    opaque,
+    raising,
+    symbol,
+)
 from analyzer.ports.program import Program
 from analyzer.symbolic.origins import expression_sources, named_origins, term_of
 from analyzer.symbolic.state import Frame, State, merge

@@ -26,10 +26,7 @@ def named_origins(rules: RuleSet) -> dict[str, Term]:
 def expression_sources(rules: RuleSet) -> dict[str, str]:
     """Sources that are whole expressions over symbols (``end_layer - start_layer``), by their text."""
     return {
-        source: rule.name
-        for rule in rules.symbols.values()
-        for source in rule.sources
-        if not _NAMED.fullmatch(source)
+        source: rule.name for rule in rules.symbols.values() for source in rule.sources if not _NAMED.fullmatch(source)
     }
 
 

@@ -11,7 +11,6 @@ from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.terms import (
     NONE,
-    Apply,
     Conditional,
     Constant,
     Handle,

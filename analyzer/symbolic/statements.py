@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, leaves, negate, truth
 from analyzer.domain.source import Span
-from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Constant, Handle, Raise, Term, constant, handle, opaque, raising, symbols_of
+from analyzer.domain.terms import (
+    FALSE,
+    NONE,
+    TRUE,
+    Raise,
+    Term,
+    constant,
+    opaque,
+    raising,
+    symbols_of,
+)
 from analyzer.symbolic.effects import effects_of, walk_syntax
 from analyzer.symbolic.state import Frame, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
@@ -254,7 +264,9 @@ class Statements:
         starred = any(isinstance(target, ir.Starred) for target in targets)
         for position, target in enumerate(targets):
             component = self.machine.defer(
-                lambda s, i=position: self._element(value, i, size, starred, s), state, f"item {position}"  # type: ignore[misc]  # a lambda with a default has no inferable type
+                lambda s, i=position: self._element(value, i, size, starred, s),
+                state,
+                f"item {position}",  # type: ignore[misc]  # a lambda with a default has no inferable type
             )
             self.bind(target, component, state)
 
@@ -274,7 +286,9 @@ class Statements:
     def _augment(self, node: ir.Augment, state: State) -> None:
         expression = ir.Binary(node.op, node.target, node.value, node.line)
         # An attribute is read now: later it would be what is written here.
-        evaluate = self.machine.expressions.lazy if isinstance(node.target, ir.Name) else self.machine.expressions.evaluate
+        evaluate = (
+            self.machine.expressions.lazy if isinstance(node.target, ir.Name) else self.machine.expressions.evaluate
+        )
         self.bind(node.target, evaluate(expression, state), state)
 
     def _import(self, bindings: tuple[ir.ImportBinding, ...], state: State) -> None:
@@ -420,11 +434,15 @@ class Statements:
         for final in after:
             for name, value in final.env.items():
                 if before.get(name) is not value:
-                    state.env[name] = self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, *self._loop_argument(value))
+                    state.env[name] = self.machine.world.unknown(
+                        f"loop:{name}", reason, self.machine.span, *self._loop_argument(value)
+                    )
             for owner, attributes in final.heap.items():
                 for name, value in attributes.items():
                     if heap.get(owner, {}).get(name) is not value and owner in heap:
-                        unknown = self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, *self._loop_argument(value))
+                        unknown = self.machine.world.unknown(
+                            f"loop:{name}", reason, self.machine.span, *self._loop_argument(value)
+                        )
                         state.write(owner, name, unknown)
         left = [e for e in outcome.exits if e.kind == "return"]
         if not left:
@@ -454,7 +472,9 @@ class Statements:
         if node.handlers:
             for leave in caught:
                 handled = self._handle(node, leave.state)
-                exits += [Exit(e.kind, conjunction(leave.guard, e.guard), e.value, e.state, e.span) for e in handled.exits]
+                exits += [
+                    Exit(e.kind, conjunction(leave.guard, e.guard), e.value, e.state, e.span) for e in handled.exits
+                ]
                 if handled.fall is not None:
                     fall = handled.fall if fall is None else self.machine.merge(leave.guard, handled.fall, fall)
             fall = self._handle_pending(node, fall, exits)
@@ -480,9 +500,7 @@ class Statements:
 
     def _handler_for(self, node: ir.Try, error: Term) -> ir.Handler | None:
         """The first handler that catches what was raised; an exception it cannot tell goes to the first."""
-        raised_names = {
-            leaf.exception.split("@")[0] for leaf in leaves(error) or () if isinstance(leaf, Raise)
-        }
+        raised_names = {leaf.exception.split("@")[0] for leaf in leaves(error) or () if isinstance(leaf, Raise)}
         for handler in node.handlers:
             if handler.exception is None or any(_catches(handler.exception, name) for name in raised_names):
                 return handler

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from analyzer.domain.modules import Definition
 from analyzer.domain.source import Span
-from analyzer.domain.syntax import Expr, Parameter, Stmt
 from analyzer.domain.steps import Step
+from analyzer.domain.syntax import Expr, Parameter, Stmt
 from analyzer.domain.terms import Handle, Opaque, Term, handle, opaque
 from analyzer.symbolic.state import Frame, State
 
