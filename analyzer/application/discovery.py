@@ -78,7 +78,7 @@ class Exploration:
             for name, owners in run.machine.reads.items():
                 grown[name] = grown.get(name, frozenset()) | owners
             found = sizing or _sizing_definition(run, root.sink)
-            # universe |= self._reached(run)
+            universe |= self._reached(run)
             following = ModRef(self._graph, self._rules.anchors, universe, grown, found)
             missed = _missed(run, relevant, grown) or (following.names - relevance.names) & run.machine.skipped_calls
             if found == sizing and not missed:
@@ -149,6 +149,6 @@ def _sizing_definition(run: Run, sink: str) -> str:
     writes = [calls for receiver, _, calls, *_ in run.machine.world.sink_writes if receiver is run.runner]
     if not measurements or not writes:
         return ""
-    shared = [os.path.commonprefix([m.calls, calls]) for m in measurements for calls in writes]
+    shared = [os.path.commonprefix([m.calls, calls]) for m in measurements for calls in writes]  # noqa: RUF071 - of call stacks
     nearest = max(shared, key=len)
     return nearest[-1] if nearest else measurements[-1].calls[0]

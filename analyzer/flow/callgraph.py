@@ -135,10 +135,8 @@ class CallGraph:
         return binding is not None and self._is_foreign(binding.module, binding.member)
 
     def _is_foreign(self, module: str, member: str | None) -> bool:
-        return (
-            (not self._program.is_internal(module.lstrip(".") or module)
-            and not module.startswith("."))
-            or (f"{module}.{member}".startswith(self._foreign) or module.startswith(self._foreign))
+        return (not self._program.is_internal(module.lstrip(".") or module) and not module.startswith(".")) or (
+            f"{module}.{member}".startswith(self._foreign) or module.startswith(self._foreign)
         )
 
     def _qualified(self, definition: Definition, head: str, name: str) -> list[Node]:

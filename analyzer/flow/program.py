@@ -32,6 +32,7 @@ class TreeProgram:
         return sum(facts is not None for facts in self._modules.values())
 
     def module(self, name: str) -> ModuleFacts | None:
+        """The facts of module `name`; None when the tree has no such file."""
         if name not in self._modules:
             self._modules[name] = self._load(name)
         return self._modules[name]
@@ -50,9 +51,11 @@ class TreeProgram:
         return None
 
     def is_internal(self, module: str) -> bool:
+        """Whether `module` belongs to the analysed package."""
         return module == PACKAGE or module.startswith(PACKAGE + ".")
 
     def resolve(self, module: str, name: str) -> Resolution | None:
+        """What `name` means at the top level of `module`, imports followed."""
         return self._resolve(module, name, _MAX_REEXPORTS)
 
     def _resolve(self, module: str, name: str, budget: int) -> Resolution | None:
@@ -88,6 +91,7 @@ class TreeProgram:
         return Resolution("module", submodule) if self.module(submodule) is not None else None
 
     def resolve_import(self, importer: str, target: str, member: str | None) -> Resolution | None:
+        """What an import inside a function of `importer` binds."""
         dots = len(target) - len(target.lstrip("."))
         if dots:
             facts = self.module(importer)
@@ -98,12 +102,14 @@ class TreeProgram:
         return self._import(target, member, _MAX_REEXPORTS)
 
     def class_facts(self, key: str) -> ClassFacts:
+        """The class with this key."""
         module, name = key.split(":")
         facts = self.module(module)
         assert facts is not None
         return facts.classes[name]
 
     def definition(self, key: str) -> Definition:
+        """The function or method with this key."""
         module, qualname = key.split(":")
         facts = self.module(module)
         assert facts is not None
@@ -113,6 +119,7 @@ class TreeProgram:
         return facts.functions[qualname]
 
     def mro(self, key: str) -> tuple[ClassFacts, ...]:
+        """The class and its analysed ancestors, nearest first."""
         if key not in self._mro:
             self._mro[key] = ()  # an inheritance cycle in broken source ends here
             order: dict[str, ClassFacts] = {}
@@ -132,6 +139,7 @@ class TreeProgram:
         return self.annotated_class(cls.module, base.split("[", maxsplit=1)[0].split("(", maxsplit=1)[0])
 
     def base_names(self, key: str) -> frozenset[str]:
+        """The simple names of every ancestor, external ones included, and its own."""
         names: set[str] = set()
         for cls in self.mro(key):
             names.add(cls.name)
@@ -139,6 +147,7 @@ class TreeProgram:
         return frozenset(names)
 
     def annotated_class(self, module: str, annotation: str | None) -> ClassFacts | None:
+        """The analysed class that an annotation names; Optional and quotes are looked through."""
         if annotation is None:
             return None
         for name in _NAME.findall(annotation):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import Anchors
@@ -87,13 +88,13 @@ class ModRef:
         names = self._runners | {self._name(definitions[key]) for key in strong | weak}
         return frozenset(strong | weak), frozenset(names - _COMMON_NAMES)
 
-    def _is_strong(self, definition: Definition, strong: Set[str], weak: Set[str]) -> bool:
+    def _is_strong(self, definition: Definition, strong: AbstractSet[str], weak: AbstractSet[str]) -> bool:
         effects = self._graph.effects(definition)
         if effects.writes & self.relevant.keys():
             return True
         return any(name in strong or (name in weak and not own) for name, own in self._called(definition))
 
-    def _is_weak(self, definition: Definition, weak: Set[str]) -> bool:
+    def _is_weak(self, definition: Definition, weak: AbstractSet[str]) -> bool:
         if definition.name in _CONSTRUCTORS:
             return False
         effects = self._graph.effects(definition)

@@ -58,7 +58,7 @@ class ExpressionLowering:
         """The source text of `node`."""
         return _EMPTY.code_for_node(node)
 
-    def expr(self, node: cst.BaseExpression) -> ir.Expr:
+    def expr(self, node: cst.BaseExpression) -> ir.Expr:  # noqa: C901, PLR0912 - one case for each kind of expression
         """`node` lowered; what has no form here becomes `Unsupported`."""
         line = self.line
         match node:

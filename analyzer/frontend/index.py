@@ -113,6 +113,11 @@ class _Indexer:
         names = frozenset(
             child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)
         )
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=changed)))):
+                names |= {changed}
+            case _:
+                pass
         if names:
             self._statements.append(ModuleStatement(names, self._text(node), node.lineno))
 

@@ -83,7 +83,7 @@ class _Lowering(ExpressionLowering):
                 self.keyword_lines.setdefault(name, []).append(line - 1)
         return self.line, (place.end_lineno or place.lineno) - 1
 
-    def _small(self, node: cst.BaseSmallStatement, place: ast.stmt) -> ir.Stmt:
+    def _small(self, node: cst.BaseSmallStatement, place: ast.stmt) -> ir.Stmt:  # noqa: C901 - one case for each kind of statement
         line, end = self._enter(place)
         match node:
             case cst.Assign(targets, value):
@@ -151,13 +151,14 @@ class _Lowering(ExpressionLowering):
 
     def _try(self, node: cst.Try | cst.TryStar, place: Any, line: int, end: int) -> ir.Stmt:
         body = self._suite(node.body, place.body)
+        clauses: Sequence[cst.ExceptHandler | cst.ExceptStarHandler] = node.handlers
         handlers = tuple(
             ir.Handler(
                 None if handler.type is None else self.expr(handler.type),
                 None if handler.name is None else self.text(handler.name.name),
                 self._suite(handler.body, counterpart.body),
             )
-            for handler, counterpart in zip(node.handlers, place.handlers, strict=True)
+            for handler, counterpart in zip(clauses, place.handlers, strict=True)
         )
         final = () if node.finalbody is None else self._suite(node.finalbody.body, place.finalbody)
         return ir.Try(body, handlers, self._else(node.orelse, place.orelse), final, line, end)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import ClassFacts, Definition, Field
 from analyzer.domain.terms import (
+    FALSE,
     NONE,
+    TRUE,
     Atom,
     Constant,
     Handle,
@@ -19,10 +22,11 @@ from analyzer.domain.terms import (
     handle,
     opaque,
     raising,
+    raw_apply,
     symbol,
 )
 from analyzer.symbolic.state import Frame, State
-from analyzer.symbolic.world import ObjectInfo
+from analyzer.symbolic.world import UNSET, ObjectInfo
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -65,8 +69,6 @@ class Attributes:
 
     def read_for_merge(self, state: State, target: Term, name: str) -> Term:
         """The value an attribute has in a state that never wrote it."""
-        from analyzer.symbolic.machine import UNSET
-
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
         if info is not None and info.kind == "instance" and info.initializer is None:
             base = self.machine.world.base.get(target, {})
@@ -147,7 +149,7 @@ class Attributes:
         method = self.find_method(key, name)
         return None if method is None else self._bind(target, method[1], method[0])
 
-    enum_classes: dict[Term, str] = {}
+    enum_classes: ClassVar[dict[Term, str]] = {}
 
     def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
         if target is CONFIG:
@@ -156,11 +158,11 @@ class Attributes:
             case "object":
                 return self._read_object(target, name, state)
             case "class":
-                return self._read_class(target.key, name, state)
+                return self._read_class(target.key, name)
             case "module":
                 return self.read_module(target.key, name)
             case "bag":
-                return self._read_bag(target, name, state)
+                return self._read_bag(name, state)
             case "super":
                 return self._read_super(target, name)
             case _:
@@ -190,7 +192,7 @@ class Attributes:
         member = self._class_member(target, info, name, state)
         if member is not None:
             return member
-        return self._read_symbolic(target, info, name, state)
+        return self._read_symbolic(target, info, name)
 
     def _initialize(self, target: Handle, info: ObjectInfo) -> None:
         self._running.add(target)
@@ -243,7 +245,7 @@ class Attributes:
             owner, definition = method
             if any(part.split(".")[-1] in ("property", "cached_property") for part in definition.decorators):
                 bound = self._bind(target, definition, owner)
-                return self.machine.calls.call(bound, (), {}, state, name)
+                return self.machine.calls.call(bound, (), {}, state)
             return self._bind(target, definition, owner)
         for cls in self.machine.program.mro(info.class_key):
             if name in cls.fields and cls.fields[name].value is not None:
@@ -301,10 +303,10 @@ class Attributes:
         expression = self.machine.lowering.expression(text)
         return self.machine.force(self.machine.expressions.evaluate(expression, State(frame)))
 
-    def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str, state: State) -> Term:
+    def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str) -> Term:
         """An attribute of an instance whose constructor was not seen, or that nothing seen has set."""
         assert info.class_key is not None
-        found = self._inferred(target, info.class_key, name)
+        found = self._inferred(info.class_key, name)
         if found is None:
             owner = info.class_key.rsplit(":", 1)[-1]
             found = self._leaf_symbol(owner, name)
@@ -318,7 +320,7 @@ class Attributes:
         label = f"{owner}.{name}"
         return self.machine.input(label, label, lambda: None)
 
-    def _inferred(self, target: Handle, class_key: str, name: str) -> Term | None:
+    def _inferred(self, class_key: str, name: str) -> Term | None:
         """What an annotation, or an assignment from an annotated parameter, says an attribute is."""
         program = self.machine.program
         for cls in program.mro(class_key):
@@ -347,7 +349,7 @@ class Attributes:
 
     # ---- classes and modules -------------------------------------------------------------
 
-    def _read_class(self, key: str, name: str, state: State) -> Term:
+    def _read_class(self, key: str, name: str) -> Term:
         program = self.machine.program
         facts = program.class_facts(key)
         if name == "__name__":
@@ -503,7 +505,7 @@ class Attributes:
         value = self.machine.value(self._field_value(cls, declared))
         return value if isinstance(value, Constant) else None
 
-    def _read_bag(self, target: Handle, name: str, state: State) -> Term:
+    def _read_bag(self, name: str, state: State) -> Term:
         """A group of options: a name that is no option is a group inside it."""
         override = state.heap.get(CONFIG)
         if (override is not None and name in override) or self.config_field(name) is not None:
@@ -542,42 +544,38 @@ class Attributes:
                 return self._object_has(target, name)
             case Handle("module" | "class", _) | Atom():
                 # A library is taken to have what its user looks for.
-                return constant(True)
+                return TRUE
             case Handle() if target is CONFIG:
                 return constant(self.config_field(name) is not None)
             case Symbol(base):
-                return Apply_present(self._read_symbol(base, name))
+                return is_present(self._read_symbol(base, name))
             case Opaque():
-                return Apply_present(opaque(f".{name}", (target,)))
+                return is_present(opaque(f".{name}", (target,)))
             case Constant():
-                return constant(False)
+                return FALSE
             case _:
                 return opaque("hasattr", (target, constant(name)))
 
     def _object_has(self, target: Handle, name: str) -> Term:
         info = self.machine.world.objects[target]
         if info.class_key is None:
-            return constant(False)
+            return FALSE
         if info.initializer is not None and target not in self._running:
             self._initialize(target, info)
         if name in self.machine.world.base.get(target, {}) or self.find_method(info.class_key, name):
-            return constant(True)
+            return TRUE
         if any(name in cls.fields for cls in self.machine.program.mro(info.class_key)):
-            return constant(True)
+            return TRUE
         if info.kind == "symbolic":
             return opaque("hasattr", (symbol(info.origin), constant(name)))
-        return constant(False)
+        return FALSE
 
 
-def Apply_present(term: Term) -> Term:
-    from analyzer.domain.terms import raw_apply
-
+def is_present(term: Term) -> Term:
+    """The guard that an attribute of an unknown thing is there."""
     return raw_apply("present", (term,))
 
 
 def build_present(term: Term) -> Term:
     """The guard that an attribute written on some paths is there."""
-    from analyzer.domain.build import map_leaves
-    from analyzer.symbolic.machine import UNSET
-
     return map_leaves(term, lambda leaf: constant(leaf is not UNSET))

@@ -6,6 +6,7 @@ through casts, clamps, page rounding and branches to a division whose numerator 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from analyzer.domain.build import conditional
@@ -41,7 +42,7 @@ def find_budget(tokens: Term) -> Budget | None:
     return visit(tokens)
 
 
-def _join(term: Term, visit) -> Budget | None:  # type: ignore[no-untyped-def]
+def _join(term: Term, visit: Callable[[Term], Budget | None]) -> Budget | None:
     if isinstance(term, Conditional):
         left, right = visit(term.then), visit(term.otherwise)
         if left is None or right is None:
@@ -109,7 +110,7 @@ def find_fraction(memory: Term) -> Term | None:
             and node.op == "-"
             and isinstance(node.args[0], Constant)
             and node.args[0].value == 1
+            and "mem_fraction_static" in symbols_of(node.args[1])
         ):
-            if "mem_fraction_static" in symbols_of(node.args[1]):
-                return node.args[1]
+            return node.args[1]
     return None

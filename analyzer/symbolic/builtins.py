@@ -75,7 +75,7 @@ class Builtins:
             "next": self._next,
             "iter": lambda a, k, s: a[0],
             "nothing": lambda a, k, s: NONE,
-            "override": lambda a, k, s: self.machine.calls._write_config(a, k, s),
+            "override": lambda a, k, s: self.machine.calls.write_config(k, s),
         }
 
     def call(self, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -208,8 +208,8 @@ class Builtins:
         name = self.machine.value(args[1])
         if not isinstance(name, Constant) or not isinstance(name.value, str):
             return opaque("getattr", tuple(self._plain(arg) for arg in args))
-        attribute = name.value
-        if len(args) < 3:
+        attribute, default = name.value, args[2:]
+        if not default:
             return self.machine.attributes.read(args[0], attribute, state)
         return self.machine.each_leaf(
             args[0],
@@ -218,7 +218,7 @@ class Builtins:
                 self.machine.attributes.has(leaf, attribute, s),
                 s,
                 lambda inner: self.machine.attributes.read(leaf, attribute, inner),
-                lambda inner: args[2],
+                lambda inner: default[0],
             ),
         )
 
@@ -339,16 +339,17 @@ class Builtins:
                 )
                 return self.machine.tuple_of(tuple(rows))
         if name == "update" and args:
-            self._dict_update(receiver, args[0], state)
+            self.dict_update(receiver, args[0], state)
             return NONE
         if name == "pop":
             return self.machine.expressions.dict_item(receiver, args[0], args[1] if len(args) > 1 else NONE, state)
         return opaque(f"dict.{name}()", tuple(self._plain(arg) for arg in args))
 
-    def _dict_update(self, receiver: Handle, other: Term, state: State) -> None:
+    def dict_update(self, receiver: Handle, other: Term, state: State) -> None:
+        """`receiver.update(other)`."""
         source = self.machine.force(other)
         keys = self.items(source, state) if isinstance(source, Handle) else None
-        if keys is None:
+        if keys is None or not isinstance(source, Handle):
             state.write(receiver, "open", TRUE)
             return
         for key in keys:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import conditional
 from analyzer.domain.modules import Definition
 from analyzer.domain.source import Span
-from analyzer.domain.syntax import Parameter
+from analyzer.domain.syntax import Expr, GlobalStatement, Parameter, Stmt
 from analyzer.domain.terms import (
     NONE,
     Apply,
@@ -48,16 +49,16 @@ class Calls:
         self.extent: tuple[int, ...] = ()
         self._measured: dict[Span, Term] = {}
 
-    def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str = "") -> Term:
+    def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
-        return self.machine.each_leaf(callee, state, lambda leaf, s: self._call_leaf(leaf, args, keywords, s, label))
+        return self.machine.each_leaf(callee, state, lambda leaf, s: self._call_leaf(leaf, args, keywords, s))
 
-    def _call_leaf(self, callee: Term, args: Arguments, keywords: Keywords, state: State, label: str) -> Term:
+    def _call_leaf(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
         match callee:
             case Raise():
                 return callee
-            case Handle(kind, key):
-                return self._call_handle(callee, kind, key, args, keywords, state, label)
+            case Handle():
+                return self._call_handle(callee, args, keywords, state)
             case Atom(name):
                 return self.externals.call(name, args, keywords, state)
             case Symbol() | Apply():
@@ -69,16 +70,14 @@ class Calls:
         """Arguments of an uninterpreted function: what has a formula, by value; the rest by kind."""
         return tuple(self.machine.external_argument(arg) for arg in args)
 
-    def _call_handle(
-        self, callee: Handle, kind: str, key: str, args: Arguments, keywords: Keywords, state: State, label: str
-    ) -> Term:
-        world = self.machine.world
-        match kind:
+    def _call_handle(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
+        world, key = self.machine.world, callee.key
+        match callee.kind:
             case "function":
-                return self._call_definition(key, args, keywords, state, label)
+                return self._call_definition(key, args, keywords, state)
             case "bound":
                 function, receiver = world.bound[callee]
-                return self.call(function, (receiver, *args), keywords, state, label)
+                return self.call(function, (receiver, *args), keywords, state)
             case "class":
                 return self.construct(key, args, keywords, state)
             case "closure":
@@ -92,7 +91,7 @@ class Calls:
             case "object":
                 return self._call_object(callee, args, keywords, state)
             case _:
-                return opaque(f"call {kind}")
+                return opaque(f"call {callee.kind}")
 
     def _call_object(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         info = self.machine.world.objects.get(callee)
@@ -104,17 +103,18 @@ class Calls:
 
     # ---- analysed functions --------------------------------------------------------------
 
-    def _call_definition(self, key: str, args: Arguments, keywords: Keywords, state: State, label: str) -> Term:
+    def _call_definition(self, key: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         owner, definition_key = key.split("|")
         definition = self.machine.program.definition(definition_key)
         anchors = self.machine.rules.anchors
         if definition.name in anchors["measure_functions"]:
             return self._measure(definition, owner, args, keywords, state)
         if definition.name in anchors["config_writers"] and owner:
-            return self._write_config(args, keywords, state)
+            return self.write_config(keywords, state)
+        inline = partial(self.inline, definition, owner, args, keywords)
         origin = self._origin(definition, owner)
         if origin is not None:
-            return self._boundary(origin, definition, owner, args, keywords, state)
+            return self._boundary(origin, definition, inline, state)
         if self._returns(definition, "bag_classes"):
             return handle("bag", "")
         if self._returns(definition, "config_classes") and not definition.parameters:
@@ -124,11 +124,11 @@ class Calls:
         if definition.name in anchors["opaque_functions"]:
             return opaque(f"{definition.name}()")
         if definition.name == "__init__" or self.machine.relevance.matters(definition):
-            return self.inline(definition, owner, args, keywords, state)
+            return inline(state)
         if self.machine.relevance.may_raise(definition) and self.machine.statements.catches(state):
-            return self.inline(definition, owner, args, keywords, state)
+            return inline(state)
         self.machine.skipped_calls.add(definition.name)
-        return self.machine.defer(lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name)
+        return self.machine.defer(inline, state, definition.name)
 
     def _returns(self, definition: Definition, anchor: str) -> bool:
         returned = (definition.returns or "").strip("\"'")
@@ -144,17 +144,13 @@ class Calls:
                 return found
         return None
 
-    def _boundary(
-        self, origin: Term, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
-    ) -> Term:
+    def _boundary(self, origin: Term, definition: Definition, inline: Callable[[State], Term], state: State) -> Term:
         world = self.machine.world
         if isinstance(origin, Symbol):
             source = f"{definition.qualname}()"
             world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
             if origin.name not in world.definitions:
-                later = self.machine.defer(
-                    lambda s: self.inline(definition, owner, args, keywords, s), state, origin.name
-                )
+                later = self.machine.defer(inline, state, origin.name)
                 world.definitions[origin.name] = lambda: self.machine.value(later)
         return origin
 
@@ -175,10 +171,11 @@ class Calls:
                 term, time, self.machine.span, lambda: self.machine.value(later), definition.qualname, state.frame.calls
             )
         )
-        self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname, span=place)
+        self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname)
+        self.machine.record("call", state.frame, definition.name, term, callee=definition.qualname, span=place)
         return term
 
-    def _write_config(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+    def write_config(self, keywords: Keywords, state: State) -> Term:
         """`override(label, name=value)` and `declare(owner, label, name=value)`: keyword writes of options."""
         for name, value in keywords.items():
             self.machine.attributes.write(handle("object", "config"), name, value, state)
@@ -217,6 +214,8 @@ class Calls:
             result = machine.statements.function(function.body, state)
         else:
             result = machine.expressions.evaluate(function.body, state)
+        if function.definition is None and frame.qualname == caller_frame.qualname:
+            caller_env |= {name: state.env[name] for name in _rebound(function.body) if name in state.env}
         state.env, state.frame, machine.span, self.extent = caller_env, caller_frame, call_span, outer
         return result
 
@@ -250,10 +249,10 @@ class Calls:
             elif parameter.name in named:
                 env[parameter.name] = named.pop(parameter.name)
             else:
-                env[parameter.name] = self._default(function, parameter, frame)
+                env[parameter.name] = self._default(parameter, frame)
         return env
 
-    def _default(self, function: FunctionValue, parameter: Parameter, frame: Frame) -> Term:
+    def _default(self, parameter: Parameter, frame: Frame) -> Term:
         if parameter.default is None:
             return self.parameter_value(parameter.name, parameter.annotation, frame)
         return self.machine.expressions.evaluate(parameter.default, State(frame))
@@ -285,20 +284,19 @@ class Calls:
             self._construct_fields(reference, key, args, keywords, state)
             return reference
         owner, definition = method
+        initialize = partial(self.inline, definition, owner, (reference, *args), keywords)
         runner = program.base_names(key) & set(self.machine.rules.anchors["runner_classes"])
         if runner or self.machine.relevance.matters(definition):
-            self.inline(definition, owner, (reference, *args), keywords, state)
+            initialize(state)
         else:
-            self._construct_lazily(reference, definition, owner, args, keywords, state)
+            self._construct_lazily(reference, definition, initialize, state)
         return reference
 
     def _construct_lazily(
-        self, reference: Handle, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State
+        self, reference: Handle, definition: Definition, initialize: Callable[[State], Term], state: State
     ) -> None:
         info = self.machine.world.objects[reference]
-        later = self.machine.defer(
-            lambda s: self.inline(definition, owner, (reference, *args), keywords, s), state, definition.qualname
-        )
+        later = self.machine.defer(initialize, state, definition.qualname)
         info.initializer = lambda: self.machine.initialize(later)
 
     def _construct_fields(self, reference: Handle, key: str, args: Arguments, keywords: Keywords, state: State) -> None:
@@ -338,3 +336,9 @@ class Calls:
             value = self.machine.attributes.read(member, "value", state)
             result = conditional(self.machine.apply("==", args[0], value), member, result)
         return result
+
+
+def _rebound(body: tuple[Stmt, ...] | Expr) -> frozenset[str]:
+    """The names of the enclosing function that a nested one declares nonlocal."""
+    statements = body if isinstance(body, tuple) else ()
+    return frozenset(name for node in statements if isinstance(node, GlobalStatement) for name in node.names)

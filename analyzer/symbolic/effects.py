@@ -48,7 +48,7 @@ _CHANGING = frozenset({"setattr", "all_reduce"})
 _COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
 
 
-def _collect(root: Any) -> StatementEffects:
+def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case for each construct that has an effect
     calls: set[str] = set()
     writes: set[str] = set()
     own: set[str] = set()

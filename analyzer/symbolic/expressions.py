@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional
@@ -22,7 +23,7 @@ from analyzer.domain.terms import (
 from analyzer.symbolic.builtins import NAMES
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.state import State
-from analyzer.symbolic.world import FunctionValue
+from analyzer.symbolic.world import UNSET, FunctionValue, item_key
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -36,7 +37,7 @@ class Expressions:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def evaluate(self, node: ir.Expr, state: State) -> Term:
+    def evaluate(self, node: ir.Expr, state: State) -> Term:  # noqa: C901 - one case for each kind of expression
         """The value of `node`."""
         match node:
             case ir.Literal(value):
@@ -73,14 +74,14 @@ class Expressions:
             case _:
                 effects = effects_of(node)
                 relevance = self.machine.relevance
-                if effects.binds or effects.calls & relevance.names or self._calls_local(effects.calls, state):
+                if effects.binds or effects.calls & relevance.names or self.calls_local(effects.calls, state):
                     return self.evaluate(node, state)
                 if effects.calls & relevance.raising_names and self.machine.statements.catches(state):
                     return self.evaluate(node, state)
                 self.machine.skipped_calls |= effects.calls
                 return self.machine.defer(lambda s: self.evaluate(node, s), state, type(node).__name__)
 
-    def _calls_local(self, names: frozenset[str], state: State) -> bool:
+    def calls_local(self, names: frozenset[str], state: State) -> bool:
         """Whether a callee is a local function: what it may do is not known by name."""
         return any(
             isinstance(state.env.get(name), Handle) and state.env[name].kind in ("closure", "bound")  # type: ignore[union-attr]  # a Handle
@@ -210,8 +211,8 @@ class Expressions:
         value = self.machine.value(self.evaluate(left, state))
         guard = self.machine.truth(value, state)
         if op == "and":
-            return self.machine.branch(guard, state, lambda s: self.evaluate(right, s), lambda s: value)
-        return self.machine.branch(guard, state, lambda s: value, lambda s: self.evaluate(right, s))
+            return self.machine.branch(guard, state, lambda s: self.evaluate(right, s), lambda _: value)
+        return self.machine.branch(guard, state, lambda _: value, lambda s: self.evaluate(right, s))
 
     def _comparison(self, left: ir.Expr, rest: tuple[tuple[str, ir.Expr], ...], state: State) -> Term:
         current = self.evaluate(left, state)
@@ -255,15 +256,13 @@ class Expressions:
         for key, node in items:
             value = self.evaluate(node, state)
             if key is None:
-                self.machine.calls.builtins._dict_update(result, value, state)
+                self.machine.calls.builtins.dict_update(result, value, state)
             else:
                 self.set_item(result, self.machine.value(self.evaluate(key, state)), value, state)
         return result
 
     def set_item(self, target: Term, key: Term, value: Term, state: State) -> None:
         """`target[key] = value`."""
-        from analyzer.symbolic.machine import item_key
-
         target = state.refine(self.machine.force(target))
         if not isinstance(target, Handle) or target not in self.machine.world.objects:
             return
@@ -292,8 +291,6 @@ class Expressions:
 
     def dict_item(self, target: Handle, key: Term, default: Term, state: State) -> Term:
         """The value under `key`; a symbolic key chooses among the known ones."""
-        from analyzer.symbolic.machine import UNSET, item_key
-
         builtins = self.machine.calls.builtins
         key = self.machine.value(key)
         if isinstance(key, Constant):
@@ -317,9 +314,9 @@ class Expressions:
         return self.machine.each_leaf(value, state, lambda leaf, s: self._item(leaf, key, s))
 
     def _item(self, leaf: Term, key: Term, state: State) -> Term:
-        if isinstance(leaf, Handle) and leaf.kind == "object" and leaf in self.machine.world.objects:
-            if self.machine.world.objects[leaf].kind == "dict":
-                return self.dict_item(leaf, key, raising("KeyError"), state)
+        info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) and leaf.kind == "object" else None
+        if isinstance(leaf, Handle) and info is not None and info.kind == "dict":
+            return self.dict_item(leaf, key, raising("KeyError"), state)
         if isinstance(leaf, Handle) and leaf.kind == "class":
             return self._class_item(leaf, key, state)
         items = self.machine.calls.builtins.items(leaf, state)
@@ -327,13 +324,7 @@ class Expressions:
             if -len(items) <= key.value < len(items):
                 return items[key.value]
             return raising("IndexError")
-        origin = self._global_options(leaf, key, state)
-        if origin is not None:
-            return origin
         return opaque("item", (self.machine.external_argument(leaf), self.machine.external_argument(key)))
-
-    def _global_options(self, leaf: Term, key: Term, state: State) -> Term | None:
-        return None
 
     def _class_item(self, leaf: Handle, key: Term, state: State) -> Term:
         """`Kind[name]` on an enum."""
@@ -351,7 +342,7 @@ class Expressions:
         ]
         items = self.machine.calls.builtins.items(value, state)
         if items is not None and all(part is None or isinstance(part, Constant) for part in parts):
-            bounds = [part.value if isinstance(part, Constant) else None for part in parts]
+            bounds: list[Any] = [part.value if isinstance(part, Constant) else None for part in parts]
             return self.machine.tuple_of(items[slice(*bounds)])
         plain = tuple(NONE if part is None else part for part in parts)
         return opaque("slice", (self.machine.external_argument(self.machine.value(value)), *plain))
@@ -413,8 +404,6 @@ class Expressions:
         self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State
     ) -> Handle:
         """A nested function or lambda with the bindings around it."""
-        from dataclasses import replace
-
         reference = self.machine.world.fresh("closure", name)
         frame = replace(state.frame, closure={**state.frame.closure, **state.env})
         self.machine.world.functions[reference] = FunctionValue(name, parameters, body, frame)

@@ -70,7 +70,10 @@ class Externals:
         return lambda args, keywords, state: self.machine.apply(op, *args)
 
     def _element_size(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        dtype = self.machine.value(args[0])
+        return self.element_size(self.machine.value(args[0]))
+
+    def element_size(self, dtype: Term) -> Term:
+        """Bytes per element of a dtype."""
 
         def size(leaf: Term) -> Term:
             if isinstance(leaf, Raise):

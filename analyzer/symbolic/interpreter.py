@@ -97,7 +97,7 @@ class Start(Protocol):
         ...
 
 
-def interpret(
+def interpret(  # noqa: PLR0913, PLR0917 - everything that a run starts from
     program: Program,
     lowering: Lowering,
     rules: RuleSet,
@@ -115,11 +115,11 @@ def interpret(
         if receiver:
             kind = "instance" if root.name == "__init__" else "symbolic"
             args = (machine.world.allocate(ObjectInfo(kind, receiver, "self")),)
-        machine.calls.inline(root, receiver, args, _declared_parameters(machine, root, frame), state)
+        machine.calls.inline(root, receiver, args, _declared_parameters(machine, root), state)
     return Run(machine, state, _runner(machine, start.runner), sinks)
 
 
-def _declared_parameters(machine: Machine, root: Definition, frame: Frame) -> dict[str, Term]:
+def _declared_parameters(machine: Machine, root: Definition) -> dict[str, Term]:
     """Parameters of the root that the rules know as symbols stay open, whatever their default."""
     symbols = machine.rules.symbols
     return {

@@ -12,9 +12,12 @@ from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
 from analyzer.domain.terms import (
+    FALSE,
     NONE,
+    TRUE,
     Conditional,
     Handle,
+    Opaque,
     Raise,
     Symbol,
     Term,
@@ -22,19 +25,17 @@ from analyzer.domain.terms import (
     constant,
     opaque,
     raising,
+    raw_apply,
     symbol,
 )
 from analyzer.ports.program import Program
+from analyzer.symbolic.attributes import Attributes
+from analyzer.symbolic.calls import Calls
+from analyzer.symbolic.expressions import Expressions
 from analyzer.symbolic.origins import expression_sources, named_origins, term_of
 from analyzer.symbolic.state import Frame, State, merge
-from analyzer.symbolic.world import World
-
-UNSET = opaque("not set")
-
-
-def item_key(key: Term) -> str:
-    """The name under which a dict stores the value of a constant key."""
-    return f"[{key!r}]"
+from analyzer.symbolic.statements import Statements
+from analyzer.symbolic.world import World, item_key
 
 
 class Lowering(Protocol):
@@ -97,11 +98,6 @@ class Machine:
     """
 
     def __init__(self, program: Program, lowering: Lowering, rules: RuleSet, relevance: Relevance) -> None:
-        from analyzer.symbolic.attributes import Attributes
-        from analyzer.symbolic.calls import Calls
-        from analyzer.symbolic.expressions import Expressions
-        from analyzer.symbolic.statements import Statements
-
         self.program = program
         self.lowering = lowering
         self.rules = rules
@@ -224,8 +220,16 @@ class Machine:
         if named is None:
             return term
         if isinstance(named, Symbol):
-            self.world.definitions.setdefault(named.name, lambda: term)
+            self.world.definitions.setdefault(named.name, lambda: self._opened(term))
         return named
+
+    def _opened(self, term: Term) -> Term:
+        """A named expression over the formulas of the symbols in it: the bytes of whatever dtype it is."""
+        match term:
+            case Opaque("element_size", (Symbol(name),)) if name in self.world.definitions:
+                return self.calls.externals.element_size(self.world.definitions[name]())
+            case _:
+                return term
 
     def truth(self, term: Term, state: State) -> Term:
         """The guard `bool(term)` under what `state` assumes."""
@@ -253,9 +257,9 @@ class Machine:
         guard = state.decide(guard)
         if isinstance(guard, Raise):
             return guard
-        if guard is build.TRUE:
+        if guard is TRUE:
             return then(state)
-        if guard is build.FALSE:
+        if guard is FALSE:
             return otherwise(state)
         left, right = state.fork(), state.fork()
         left.assume(guard, holds=True)
@@ -269,7 +273,7 @@ class Machine:
         """Join two states that split at `guard`."""
         return merge(guard, then, otherwise, self.attributes.read_for_merge, self.unbound)
 
-    def unbound(self, name: str) -> Term:
+    def unbound(self, name: str) -> Term:  # noqa: ARG002 - `merge` asks by name
         """What a local that one branch never bound is worth there."""
         return raising("UnboundLocalError")
 
@@ -288,7 +292,7 @@ class Machine:
 
     def tuple_of(self, items: tuple[Term, ...]) -> Term:
         """An immutable sequence."""
-        return build.raw_apply("tuple", items)
+        return raw_apply("tuple", items)
 
     def list_of(self, items: tuple[Term, ...], state: State) -> Handle:
         """A new list or set."""
@@ -310,7 +314,7 @@ class Machine:
             return build.map_leaves(arg, self.external_argument)
         return arg
 
-    def record(
+    def record(  # noqa: PLR0913 - an event is all of these
         self, kind: str, frame: Frame, target: str, value: Term, *, callee: str = "", span: Span | None = None
     ) -> None:
         """Remember that `value` passed through a place."""

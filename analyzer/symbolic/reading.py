@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from analyzer.domain.build import conditional, conjunction, map_leaves, negate, rewrite
+from analyzer.domain.build import apply, conditional, conjunction, map_leaves, negate, rewrite
 from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
@@ -323,8 +323,6 @@ class Reading:
 
 
 def _headroom(fraction: Term) -> Term:
-    from analyzer.domain.build import apply
-
     return apply("-", constant(1), fraction)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
@@ -159,7 +160,7 @@ class Statements:
         owner = self._owner(state)
         if any(relevance.concerns(owner, name) for name in effects.own_writes):
             return True
-        if effects.changes or self.machine.expressions._calls_local(effects.calls, state):
+        if effects.changes or self.machine.expressions.calls_local(effects.calls, state):
             return True
         if isinstance(node, ir.UnsupportedStatement):
             return node.leaves
@@ -199,14 +200,14 @@ class Statements:
         for name in sorted(effects.binds):
             state.env[name] = self.machine.defer(lambda s, n=name: execute(n, s), state, name)  # type: ignore[misc]  # a lambda with a default has no inferable type
 
-    def _compound(self, node: ir.Stmt, state: State) -> Outcome:
+    def _compound(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901, PLR0912 - one case for each kind of statement
         match node:
             case ir.Evaluate(value):
                 self.machine.expressions.evaluate(value, state)
             case ir.If():
                 return self._if(node, state)
             case ir.RaiseStatement(exception):
-                return self._raise(self._exception_name(exception, state), state)
+                return self._raise(self._exception_name(exception), state)
             case ir.Assert(test):
                 return self._assert(test, state)
             case ir.For():
@@ -217,9 +218,9 @@ class Statements:
                 return self._try(node, state)
             case ir.With(items, body):
                 for context, target in items:
-                    value = self.machine.expressions.evaluate(context, state)
+                    entered = self.machine.expressions.evaluate(context, state)
                     if target is not None:
-                        self.bind(target, value, state)
+                        self.bind(target, entered, state)
                 return self.run(body, state)
             case ir.UnsupportedStatement(reason, text, binds, leaves):
                 unknown = self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
@@ -262,15 +263,26 @@ class Statements:
     def _unpack(self, targets: tuple[ir.Expr, ...], value: Term, state: State) -> None:
         size = len(targets)
         starred = any(isinstance(target, ir.Starred) for target in targets)
+        items = self.machine.calls.builtins.items(value, state) if starred else None
+        if items is not None:
+            self._spread(targets, items, state)
+            return
         for position, target in enumerate(targets):
             component = self.machine.defer(
-                lambda s, i=position: self._element(value, i, size, starred, s),
-                state,
-                f"item {position}",  # type: ignore[misc]  # a lambda with a default has no inferable type
+                partial(self._element, value, position, size, starred=starred), state, f"item {position}"
             )
             self.bind(target, component, state)
 
-    def _element(self, value: Term, index: int, size: int, starred: bool, state: State) -> Term:  # noqa: FBT001 - private
+    def _spread(self, targets: tuple[ir.Expr, ...], items: tuple[Term, ...], state: State) -> None:
+        """Assign a sequence of known length to targets of which one takes what is left over."""
+        star = next(i for i, target in enumerate(targets) if isinstance(target, ir.Starred))
+        after = len(targets) - star - 1
+        middle = self.machine.list_of(items[star : len(items) - after], state)
+        tail = items[len(items) - after :] if after else ()
+        for target, item in zip(targets, (*items[:star], middle, *tail), strict=False):
+            self.bind(target, item, state)
+
+    def _element(self, value: Term, index: int, size: int, state: State, *, starred: bool) -> Term:
         if starred:
             return opaque("unpacked", (self.machine.external_argument(self.machine.value(value)), constant(index)))
         return self.machine.each_leaf(value, state, lambda leaf, s: self._component(leaf, index, size, s))
@@ -338,7 +350,7 @@ class Statements:
                 fall.assume(leave.guard, holds=False)
         return Outcome(fall, exits)
 
-    def _exception_name(self, node: ir.Expr | None, state: State) -> str:
+    def _exception_name(self, node: ir.Expr | None) -> str:
         while isinstance(node, ir.Call):
             node = node.func
         if isinstance(node, ir.Name):

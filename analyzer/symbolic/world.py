@@ -9,8 +9,15 @@ from analyzer.domain.modules import Definition
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.syntax import Expr, Parameter, Stmt
-from analyzer.domain.terms import Handle, Opaque, Term, handle, opaque
+from analyzer.domain.terms import Handle, Opaque, Symbol, Term, handle, opaque
 from analyzer.symbolic.state import Frame, State
+
+UNSET = opaque("not set")
+
+
+def item_key(key: Term) -> str:
+    """The name under which a dict stores the value of a constant key."""
+    return f"[{key!r}]"
 
 
 @dataclass(slots=True)
@@ -42,7 +49,7 @@ class FunctionValue:
 class Measurement:
     """One execution of the measuring function."""
 
-    term: Term
+    term: Symbol
     time: tuple[int, ...]
     span: Span
     define: Callable[[], Term]
