@@ -63,7 +63,9 @@ class Run:
             return found
         # With sub-quantities held apart, a difference may be one that their formulas rule out.
         opened = self._judge.judge(*sides.opened(before, after), unit, preferred)
-        settles = opened.kind <= Kind.ROUNDING or inlined
+        if opened.kind <= Kind.REFACTOR:
+            return Judgement(Kind.REFACTOR, before, after)
+        settles = opened.kind is Kind.ROUNDING or inlined
         return opened if settles and opened.kind < found.kind else found
 
     def _first_scenario(self) -> str:

@@ -397,7 +397,7 @@ def _is_noise(floats: tuple[Any, Any], truth: tuple[Any, Any] | None) -> bool:
     try:
         seen = Fraction(floats[1]) - Fraction(floats[0])
         if truth is None:
-            return abs(seen) <= _NOISE * max(1, *(abs(value) for value in floats))
+            return bool(abs(seen) <= _NOISE * max(1, abs(floats[0]), abs(floats[1])))
         real = Fraction(truth[1]) - Fraction(truth[0]) if all(map(_is_number, truth)) else seen
     except (OverflowError, ValueError):
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import ClassFacts, Definition, Field
@@ -57,6 +57,7 @@ class Attributes:
         self.machine = machine
         self._globals: dict[str, Term] = {}
         self._running: set[Handle] = set()
+        self.enum_classes: dict[Term, str] = {}
 
     # ---- reading -------------------------------------------------------------------------
 
@@ -148,8 +149,6 @@ class Attributes:
             return self._field_value(facts, facts.fields[member])
         method = self.find_method(key, name)
         return None if method is None else self._bind(target, method[1], method[0])
-
-    enum_classes: ClassVar[dict[Term, str]] = {}
 
     def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
         if target is CONFIG:

@@ -15,7 +15,8 @@ class StatementEffects:
 
     `writes` are attributes of anything else, and keywords of calls that may write options.
 
-    `leaves` tells whether control can leave the statement (return, break, continue), `raises`
+    `leaves` tells whether control can leave the statement (return, break, continue), `returns` whether
+    the function can end in it, `raises`
     whether it can raise on purpose, `changes` whether it changes a container or sets an attribute by name.
     """
 
@@ -24,6 +25,7 @@ class StatementEffects:
     own_writes: frozenset[str]
     binds: frozenset[str]
     leaves: bool
+    returns: bool
     raises: bool
     changes: bool
 
@@ -53,7 +55,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
     writes: set[str] = set()
     own: set[str] = set()
     binds: set[str] = set()
-    leaves = raises = changes = False
+    leaves = returns = raises = changes = False
     for node in walk_syntax(root):
         match node:
             case ir.If() | ir.For() | ir.While() | ir.Try() | ir.With() if node is not root:
@@ -62,7 +64,8 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 writes |= inner.writes
                 own |= inner.own_writes
                 binds |= inner.binds
-                leaves, raises, changes = leaves or inner.leaves, raises or inner.raises, changes or inner.changes
+                leaves, returns = leaves or inner.leaves, returns or inner.returns
+                raises, changes = raises or inner.raises, changes or inner.changes
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
                 if isinstance(func, ir.Attribute):
@@ -81,7 +84,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
             case ir.ImportStatement(bindings=bindings):
                 binds.update(binding.name for binding in bindings)
             case ir.Return():
-                leaves = True
+                leaves = returns = True
             case ir.Jump(kind=kind) if kind != "pass":
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
@@ -92,10 +95,11 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 binds.update(names)
             case _:
                 pass
-    if isinstance(root, ir.For | ir.While) and leaves:
-        leaves = any(isinstance(node, ir.Return) for node in walk_syntax(root))
+    if isinstance(root, ir.For | ir.While):
+        # What breaks or continues a loop stays inside it.
+        leaves = returns
     return StatementEffects(
-        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, raises, changes
+        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, returns, raises, changes
     )
 
 
