@@ -292,7 +292,10 @@ class Reading:
 
     def gaps(self) -> tuple[Gap, ...]:
         """Every place that was not followed and that a formula depends on."""
-        reasons = {self._clean(self._named(term)): entry for term, entry in self._machine.world.opaque_reasons.items()}
+        reasons = {
+            self._clean(self._abstract(self._named(term))): entry
+            for term, entry in self._machine.world.opaque_reasons.items()
+        }
         found: dict[tuple[str, int, str], set[str]] = {}
         why: dict[tuple[str, int, str], str] = {}
         for name, formula in (*self.quantities.items(), *self.definitions.items()):

@@ -203,7 +203,8 @@ class Statements:
     def _compound(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901, PLR0912 - one case for each kind of statement
         match node:
             case ir.Evaluate(value):
-                self.machine.expressions.evaluate(value, state)
+                # Forced, because the only use of a bare call is what it does or raises.
+                self.machine.force(self.machine.expressions.evaluate(value, state))
             case ir.If():
                 return self._if(node, state)
             case ir.RaiseStatement(exception):
@@ -223,7 +224,12 @@ class Statements:
                         self.bind(target, entered, state)
                 return self.run(body, state)
             case ir.UnsupportedStatement(reason, text, binds, leaves):
-                unknown = self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
+                before = [
+                    self.machine.external_argument(self.machine.force(state.env[n])) for n in binds if n in state.env
+                ]
+                unknown = self.machine.world.unknown(
+                    text[:80], f"{reason} is not interpreted", self.machine.span, *before
+                )
                 for name in binds:
                     state.env[name] = unknown
                 if leaves:
