@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
+from itertools import islice
 from typing import Final
 
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import Apply, Conditional, Opaque, Term, children, post_order
+from analyzer.domain.terms import Apply, Conditional, Opaque, Term, children, post_order, walk
 
 _COMMUTATIVE: Final = frozenset({"+", "*", "min", "max", "and", "or", "==", "is", "gcd", "lcm"})
 # Above a place that differs, this many levels are tried: regrouping a sum shows one level up.
@@ -19,6 +20,7 @@ _LEVELS_TRIED: Final = 3
 _PROOFS_TRIED: Final = 120
 # Bigger parts are left to the proof of the whole.
 _LARGEST_PART: Final = 240
+_LARGEST_COUNT: Final = 1_300
 
 
 class Congruence:
@@ -67,9 +69,9 @@ class Congruence:
         return self._prove(before, after)
 
     def size(self, term: Term) -> int:
-        """How many distinct nodes `term` has."""
+        """How many distinct nodes `term` has; counting stops where the number no longer matters."""
         if term not in self._sizes:
-            self._sizes[term] = len(post_order(term))
+            self._sizes[term] = sum(1 for _ in islice(walk(term), _LARGEST_COUNT))
         return self._sizes[term]
 
     def skeleton(self, root: Term) -> bytes:

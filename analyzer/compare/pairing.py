@@ -38,6 +38,7 @@ class Side:
         self._known: dict[str, Term | None] = {}
         self._symbols: dict[str, frozenset[str]] = {}
         self._reads: dict[str, frozenset[str]] = {}
+        self._expanded: dict[tuple[Term, frozenset[str] | None], Term] = {}
         self._defaults = Specialiser(extraction, rules, values or {}, open_symbols=open_symbols)
 
     def formula(self, name: str) -> Formula | None:
@@ -83,17 +84,22 @@ class Side:
     def expand(self, term: Term, names: Iterable[str] | None = None) -> Term:
         """`term` with sub-quantities replaced by their formulas: those of `names`, or all."""
         chosen = None if names is None else frozenset(names)
+        key = (term, chosen)
+        if key not in self._expanded:
+            self._expanded[key] = self._expand(term, chosen)
+        return self._expanded[key]
 
+    def _expand(self, term: Term, chosen: frozenset[str] | None) -> Term:
         def replace(node: Term) -> Term | None:
             if not isinstance(node, Symbol) or node.name in NEVER_OPENED:
                 return None
             return self.term(node.name) if chosen is None or node.name in chosen else None
 
         for _ in range(_MAX_ROUNDS):
-            expanded = rewrite(term, replace)
-            if expanded is term:
+            names = {name for name in symbols_of(term) if chosen is None or name in chosen} - NEVER_OPENED
+            if not any(self.formula(name) for name in names):
                 break
-            term = expanded
+            term = rewrite(term, replace)
         return term
 
 

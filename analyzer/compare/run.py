@@ -124,7 +124,7 @@ class Run:
         if self._judge.equal(*whole):
             # Undecided for what the analysis could not follow, not for what it found.
             return (Part("extraction", "changed", *whole),)
-        found = _live(explain(*whole, self._judge.equal), judgement.probe)
+        found = _live(explain(*whole, self._judge.close), judgement.probe)
         if judgement.kind is Kind.ROUNDING and not (len(found) == 1 and found[0].area == "rounding"):
             return (Part("rounding", "changed", *_shown(found, whole)),)
         return found

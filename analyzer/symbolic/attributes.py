@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import map_leaves
@@ -48,6 +49,14 @@ def element_size(term: Term) -> Term | None:
     if isinstance(term, Atom) and term.name.rsplit(".", 1)[-1] in _DTYPE_BYTES:
         return constant(_DTYPE_BYTES[term.name.rsplit(".", 1)[-1]])
     return None
+
+
+def _constructed_in(cls: ClassFacts, name: str) -> str | None:
+    """What the constructor of `cls` calls to make its attribute `name`, read off its text."""
+    if "__init__" not in cls.methods:
+        return None
+    found = re.search(rf"self\.{re.escape(name)}\s*(?::[^=\n]+)?=\s*([A-Za-z_][\w.]*)\(", cls.methods["__init__"].text)
+    return None if found is None else found.group(1)
 
 
 class Attributes:
@@ -227,12 +236,20 @@ class Attributes:
             world.input_sources.setdefault(origin.name, {}).setdefault(f"{owner}.{name}", self.machine.span)
             if origin.name not in world.definitions:
                 snapshot = state.fork()
+                # The symbol has one formula, whatever the branch assumes in which it is read first.
+                snapshot.facts = {}
                 info = world.objects[target]
                 world.definitions[origin.name] = lambda: self._define(target, info, name, snapshot)
         return origin
 
     def _define(self, target: Handle, info: ObjectInfo, name: str, snapshot: State) -> Term:
-        """The formula behind a boundary; whoever writes the attribute becomes relevant."""
+        """The formula behind a boundary; whoever writes the attribute becomes relevant.
+
+        It is read at the end of the run: the first read may lie inside the branch that writes it.
+        """
+        final = self.machine.final
+        if final is not None and name in final.heap.get(target, {}):
+            snapshot = final.fork()
         self.machine.note_read(target, name)
         return self.machine.value(self._read_plain(target, info, name, snapshot))
 
@@ -326,6 +343,8 @@ class Attributes:
             annotation = cls.fields[name].annotation if name in cls.fields else None
             if annotation is None and "__init__" in cls.methods:
                 annotation = dict(cls.methods["__init__"].parameters).get(name)
+            if annotation is None:
+                annotation = _constructed_in(cls, name)
             found = self.symbolic_instance(cls.module, annotation, name)
             if found is not None:
                 return found

@@ -116,6 +116,7 @@ def interpret(  # noqa: PLR0913, PLR0917 - everything that a run starts from
             kind = "instance" if root.name == "__init__" else "symbolic"
             args = (machine.world.allocate(ObjectInfo(kind, receiver, "self")),)
         machine.calls.inline(root, receiver, args, _declared_parameters(machine, root), state)
+    machine.final = state
     return Run(machine, state, _runner(machine, start.runner), sinks)
 
 

@@ -112,6 +112,8 @@ class Machine:
         self.calls = Calls(self)
         self.expressions = Expressions(self)
         self.statements = Statements(self)
+        # The state at the end of the run, once it is there.
+        self.final: State | None = None
         self.reads: dict[str, set[str]] = {}
         self.skipped_writes: set[tuple[str, str]] = set()
         self.skipped_calls: set[str] = set()
