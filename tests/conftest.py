@@ -16,7 +16,7 @@ KNOWN_LIMITS: Final = {
     "test_the_fraction_is_adjusted[constructor-over the user's value]": "a constant fraction folds into its headroom",
     "test_the_fraction_is_adjusted[loader-over the user's value]": "a constant fraction folds into its headroom",
     "[a constructor that extends its base's]": "an attribute set by super().__init__ and changed after it",
-    "test_what_a_called_method_writes_is_seen[a bound method as a value]": "a method stored in an attribute and called later is not seen as an effect",
+    "is_seen[a bound method as a value]": "a method stored in a variable and called later is not seen as an effect",
     "[a dict's update]": "keywords of dict.update are not merged",
     "test_the_value_path_in_order": "a count that is set in the statement that computes it comes before its budget",
     "[an item of unknown position]": "a list item set at a symbolic place",

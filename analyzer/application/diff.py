@@ -104,7 +104,7 @@ def _report_lost(
 def _lost_rule(rules: RuleSet) -> str:
     """The id of the rule about what can no longer be extracted."""
     matching = (rule.id for rule in rules.changes if rule.area == "extraction" and Kind.LOST.label in rule.kinds)
-    return next(matching, "extraction-lost")
+    return next(matching, "SGM132")
 
 
 def _all_gaps(base: Extraction, head: Extraction) -> tuple[Gap, ...]:
