@@ -13,7 +13,7 @@ from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind, Value
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.terms import Term, symbols_of
+from analyzer.domain.terms import Opaque, Term, symbols_of, walk
 
 _MEASURED: Final = ("pre_model_load_memory", "available_gpu_memory")
 
@@ -176,10 +176,15 @@ class Run:
         """The pair as it is, nothing opened."""
         return self._judge.judge(before, after, self._unit(name), self.preferred(scenario))
 
-    def new_gaps(self, name: str) -> bool:
-        """Whether the analysis of `name` stopped at places that differ between the sides."""
+    def new_gaps(self, name: str, pair: tuple[Term, Term]) -> bool:
+        """Whether the analysis of `name` stopped at places that differ between the sides and are in `pair`.
+
+        A gap is an uninterpreted function of its construct's name; one that the scenario's formulas do
+        not contain lies behind a guard that the scenario closes.
+        """
+        present = {node.name for node in walk(*pair) if isinstance(node, Opaque)}
         sides = [
-            {(gap.construct, gap.reason) for gap in extraction.gaps if name in gap.affects}
+            {(gap.construct, gap.reason) for gap in extraction.gaps if name in gap.affects and gap.construct in present}
             for extraction in (self.base, self.head)
         ]
         return sides[0] != sides[1]

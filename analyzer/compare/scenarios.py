@@ -79,7 +79,7 @@ class _ScenarioRun:
         if found.kind > Kind.UNIT:
             found = self._within_defaults(name, pair, found)
         kind = self._run.presented(name, found.kind)
-        if kind < Kind.UNDECIDED and self._run.new_gaps(name):
+        if kind < Kind.UNDECIDED and self._run.new_gaps(name, pair):
             kind = Kind.UNDECIDED
         return replace(found, kind=kind)
 

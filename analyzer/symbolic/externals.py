@@ -62,6 +62,9 @@ class Externals:
         origin = self.machine.origins.get(f"{name}()")
         if origin is not None:
             return origin
+        if name in self.machine.rules.units:
+            # A reading of the machine: which device it is asked about is not what it computes.
+            return opaque(name)
         plain = [self.machine.external_argument(self.machine.force(arg)) for arg in args]
         plain += [self.machine.external_argument(self.machine.force(arg)) for arg in keywords.values()]
         return opaque(name, plain)

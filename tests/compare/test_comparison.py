@@ -185,10 +185,14 @@ class TestWhatCannotBeCompared:
         assert found.verdicts["rest_memory"]["mha"] is Kind.IDENTICAL
 
     def test_a_gap_that_only_one_side_has_is_undecided(self) -> None:
-        gap = Gap("a.py", 3, "while", "a loop without a bound", ("cell_size",))
-        found = _compare(_one("n"), extraction({"cell_size": "n"}, gaps=(gap,)))
+        gap = Gap("a.py", 3, "loop", "a loop without a bound", ("cell_size",))
+        found = _compare(_one("loop(n)"), extraction({"cell_size": "loop(n)"}, gaps=(gap,)))
         assert found.verdict is Kind.UNDECIDED
         assert [change.rule for change in found.changes] == ["SGM133"]
+
+    def test_a_gap_behind_a_guard_that_the_scenario_closes_is_none_of_its_business(self) -> None:
+        gap = Gap("a.py", 3, "loop", "a loop without a bound", ("cell_size",))
+        assert _compare(_one("n"), extraction({"cell_size": "n"}, gaps=(gap,))).verdict is Kind.IDENTICAL
 
     def test_a_gap_that_both_sides_have_is_none_of_its_business(self) -> None:
         sides = [
