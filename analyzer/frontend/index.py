@@ -173,7 +173,8 @@ class _Indexer:
             return ast.unparse(node)
         # Not textwrap.dedent(): a multi-line string may be indented less than its statement.
         margin = node.col_offset
-        return "".join(line[margin:] if line[:margin].isspace() else line for line in block)
+        # A blank line shorter than the margin stays a line, or all lines after it would move.
+        return "".join((line[margin:] or "\n") if line[:margin].isspace() else line for line in block)
 
 
 def _parameters(args: ast.arguments) -> tuple[tuple[str, str | None], ...]:

@@ -218,3 +218,9 @@ def test_too_deep_a_file_is_an_error_and_no_crash(content: str) -> None:
     else:
         line = ""
     assert "\n" not in line
+
+
+def test_a_blank_line_in_a_method_keeps_its_place() -> None:
+    text = "class Pool:\n    def size(self):\n        a = 1\n\n        return a\n"
+    facts = index_module(SourceFile("sglang/pool.py", "blob", text.encode()), "sglang.pool")
+    assert facts.classes["Pool"].methods["size"].text == "def size(self):\n    a = 1\n\n    return a\n"
