@@ -46,7 +46,8 @@ def read_path(
 
 
 def _measures(step: Step, anchors: Anchors) -> bool:
-    return step.kind == "measure" or step.caller in anchors["measure_functions"]
+    """Whether a step belongs to the measuring function, which lives among the code that is not searched."""
+    return bool({step.caller, step.target} & set(anchors["measure_functions"]))
 
 
 def _leading_to_sinks(steps: Sequence[Step], found: list[int], sinks: frozenset[str]) -> list[int]:
