@@ -95,9 +95,7 @@ class Exploration:
     def _reached(self, run: Run) -> set[Node]:
         """What a run got to that no name led to: the functions it ran, the methods of the objects it made."""
         foreign = tuple(self._rules.anchors["opaque_modules"])
-        found = {
-            (key.rpartition(".")[0] if "." in key.split(":")[1] else "", key) for key in run.machine.world.functions_run
-        }
+        found = {(self._program.definition(key).owner, key) for key in run.machine.world.functions_run}
         for key in {info.class_key for info in run.machine.world.objects.values() if info.class_key}:
             for cls in self._program.mro(key):
                 if not cls.module.startswith(foreign):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from analyzer.domain.source import Span
-from analyzer.domain.terms import Scalar, Term
+from analyzer.domain.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,3 @@ class Extraction:
     unit_conversions: tuple[UnitConversion, ...]
     unit_findings: tuple[UnitFinding, ...]
     manifest: Mapping[str, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """What a scenario or a case fixes: symbol name to value."""
-
-    values: Mapping[str, Scalar | tuple[Scalar, ...]]

@@ -47,6 +47,12 @@ class Definition:
         return self.qualname.rsplit(".", 1)[-1]
 
     @property
+    def owner(self) -> str:
+        """The key of the class whose method this is; "" for a plain function."""
+        cls, dot, _ = self.qualname.rpartition(".")
+        return f"{self.module}:{cls}" if dot else ""
+
+    @property
     def key(self) -> str:
         """A name unique within one tree."""
         return f"{self.module}:{self.qualname}"

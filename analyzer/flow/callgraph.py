@@ -74,7 +74,7 @@ class CallGraph:
     def _resolve_call(self, receiver: str, definition: Definition, call: str) -> list[Node]:
         head, _, rest = call.partition(".")
         if head == "self" and rest and "." not in rest:
-            return self._method(receiver or self._owner(definition), rest)
+            return self._method(receiver or definition.owner, rest)
         if head == "?":
             return self._super(receiver, definition, rest)
         if not rest:
@@ -82,10 +82,6 @@ class CallGraph:
         if "." not in rest:
             return self._qualified(definition, head, rest)
         return []
-
-    def _owner(self, definition: Definition) -> str:
-        owner, dot, _ = definition.qualname.rpartition(".")
-        return f"{definition.module}:{owner}" if dot else ""
 
     def _method(self, class_key: str, name: str) -> list[Node]:
         if not class_key:
@@ -96,7 +92,7 @@ class CallGraph:
         return []
 
     def _super(self, receiver: str, definition: Definition, name: str) -> list[Node]:
-        owner = self._owner(definition)
+        owner = definition.owner
         if not owner or not name:
             return []
         for cls in self._program.mro(owner)[1:]:

@@ -56,7 +56,7 @@ class RootSearch:
         sink = self._sink_name(runner)
         if self._constructor_reaches(runner, writers):
             builder = self._entry_of(builders[0])
-            return Root(builder, self._owner(builder), runner.key, sink)
+            return Root(builder, builder.owner, runner.key, sink)
         return self._climb(runner, writers, builders, sink)
 
     def _sink_name(self, runner: ClassFacts) -> str:
@@ -122,7 +122,7 @@ class RootSearch:
     def driver_nodes(self) -> list[tuple[str, str]]:
         """Call-graph nodes of every definition in the files that drive the runner."""
         names = self._anchors["runner_classes"]
-        return [(self._owner(d), d.key) for d in self._drivers({f"{name}(".encode() for name in names})]
+        return [(d.owner, d.key) for d in self._drivers({f"{name}(".encode() for name in names})]
 
     def _driver_modules(self, needles: set[bytes]) -> list[ModuleFacts]:
         modules = []
@@ -134,13 +134,9 @@ class RootSearch:
                     modules.append(facts)
         return modules
 
-    def _owner(self, definition: Definition) -> str:
-        owner, dot, _ = definition.qualname.rpartition(".")
-        return f"{definition.module}:{owner}" if dot else ""
-
     def _entry_of(self, builder: Definition) -> Definition:
         """The constructor of the builder's class when it leads to the builder, else the builder."""
-        owner = self._owner(builder)
+        owner = builder.owner
         if not owner:
             return builder
         init = self._program.class_facts(owner).methods.get("__init__")
@@ -158,9 +154,9 @@ class RootSearch:
             root = self._common_ancestor(graph, names, {builder.key for builder in builders})
             if root is not None:
                 definition = self._program.definition(root)
-                return Root(definition, self._owner(definition), runner.key, sink)
+                return Root(definition, definition.owner, runner.key, sink)
             callers = {self._program.definition(key).name for key in graph if graph.out_degree(key)}
-            classes = {self._owner(builder).rsplit(":", 1)[-1] for builder in builders}
+            classes = {builder.owner.rsplit(":", 1)[-1] for builder in builders}
             needles |= {f".{name}(".encode() for name in callers} | {f"{name}(".encode() for name in classes if name}
         raise AnchorNotFoundError(
             f"no function builds {runner.name} and reaches {', '.join(sorted(names))}",
@@ -189,7 +185,7 @@ class RootSearch:
         for definition in drivers:
             by_name.setdefault(definition.name, []).append(definition)
             if definition.name == "__init__":
-                by_name.setdefault(self._owner(definition).rsplit(":", 1)[-1], []).append(definition)
+                by_name.setdefault(definition.owner.rsplit(":", 1)[-1], []).append(definition)
         for cls in self._program.mro(runner.key):
             for method in cls.methods.values():
                 by_name.setdefault(method.name, []).append(method)
@@ -197,7 +193,7 @@ class RootSearch:
             for call in self._graph.effects(definition).calls:
                 for callee in by_name.get(call.rsplit(".", 1)[-1], ()):
                     own = call.startswith("self.") and call.count(".") == 1
-                    if callee.key != definition.key and (not own or self._owner(callee) == self._owner(definition)):
+                    if callee.key != definition.key and (not own or callee.owner == definition.owner):
                         graph.add_edge(definition.key, callee.key)
         return graph
 

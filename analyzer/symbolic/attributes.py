@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CONFIG = handle("object", "config")
 BAG = handle("bag", "")
 STRING_METHODS = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
-_ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _DTYPE_BYTES = {
     "float64": 8, "double": 8, "int64": 8, "long": 8, "float32": 4, "float": 4, "int32": 4, "int": 4,
     "float16": 2, "half": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1,
@@ -361,7 +361,7 @@ class Attributes:
             return CONFIG
         if cls.name in self.machine.rules.anchors["bag_classes"]:
             return BAG
-        if self.machine.program.base_names(cls.key) & _ENUM_BASES:
+        if self.machine.program.base_names(cls.key) & ENUM_BASES:
             return None
         return self.machine.world.allocate(ObjectInfo("symbolic", cls.key, name))
 
@@ -372,7 +372,7 @@ class Attributes:
         facts = program.class_facts(key)
         if name == "__name__":
             return constant(facts.name)
-        if program.base_names(key) & _ENUM_BASES and name in facts.fields:
+        if program.base_names(key) & ENUM_BASES and name in facts.fields:
             member = atom(f"{facts.name}.{name}")
             self.enum_classes[member] = key
             return member

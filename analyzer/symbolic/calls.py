@@ -23,6 +23,7 @@ from analyzer.domain.terms import (
     opaque,
     symbol,
 )
+from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
 from analyzer.symbolic.externals import Externals
 from analyzer.symbolic.state import Frame, State
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
 _MAX_DEPTH = 60
-_STRUCT_BASES = frozenset({"Struct", "NamedTuple", "BaseModel"})
-_ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 
 Arguments = tuple[Term, ...]
 Keywords = Mapping[str, Term]
@@ -272,7 +271,7 @@ class Calls:
         """An instance of an analysed class."""
         program = self.machine.program
         names = program.base_names(key)
-        if names & _ENUM_BASES:
+        if names & ENUM_BASES:
             return self._enum_value(key, args, state)
         facts = program.class_facts(key)
         if facts.name in self.machine.rules.anchors["config_classes"]:
