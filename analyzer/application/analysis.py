@@ -16,7 +16,7 @@ from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore, SourceTree
 
-Extract = Callable[[SourceTree, RuleSet, BlobStore], Extraction]
+Extract = Callable[[SourceTree, RuleSet], Extraction]
 
 _SNAPSHOTS: Final = "snapshot"
 _COMMITS: Final = "commit"
@@ -58,7 +58,7 @@ class Analysis:
         tree = open_tree()
         known = self._recall_manifest(tree)
         if known is None:
-            known = self._remember(tree, self._extract(tree, self._rules, self._store))
+            known = self._remember(tree, self._extract(tree, self._rules))
         if is_immutable(revision):
             self._store.put(_COMMITS, self._commit_key(revision), self._snapshot_key(tree, known).encode())
         return replace(known, revision=revision)
@@ -115,10 +115,10 @@ class Analysis:
         return f"{self._prefix}:{tree.display_path('sglang/')}:{manifest_key}"
 
 
-def _extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
+def _extract(tree: SourceTree, rules: RuleSet) -> Extraction:
     from analyzer.application.extract import extract  # noqa: PLC0415 - a warm run never parses
 
-    return extract(tree, rules, store)
+    return extract(tree, rules)
 
 
 def is_immutable(revision: Revision) -> bool:

@@ -16,7 +16,7 @@ from analyzer.flow.relevance import ModRef
 from analyzer.flow.roots import Root, RootSearch
 from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.lower import lower_expression, lower_function, lower_statements
-from analyzer.ports import BlobStore, SourceTree
+from analyzer.ports import SourceTree
 from analyzer.symbolic.interpreter import Run, interpret
 
 # Each pass adds the attributes that the previous one was seen to read; real releases need three.
@@ -42,12 +42,11 @@ class _Frontend:
 class Exploration:
     """One tree under analysis."""
 
-    def __init__(self, tree: SourceTree, rules: RuleSet, store: BlobStore) -> None:
+    def __init__(self, tree: SourceTree, rules: RuleSet) -> None:
         self._rules = rules
         self._program = TreeProgram(tree, index_module)
         self._graph = CallGraph(self._program, effects_of, rules.anchors)
         self._search = RootSearch(tree, self._program, self._graph, rules.anchors)
-        del store
 
     @property
     def modules(self) -> int:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from analyzer.application.collector import rare_collections
 from analyzer.application.discovery import Exploration
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.flow.trace import read_path
-from analyzer.ports import BlobStore, SourceTree
+from analyzer.ports import SourceTree
 from analyzer.symbolic.reading import Reading
 
 
-def extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
+def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
     """The formulas of `tree`. Raises ExtractionError when no formula can be found."""
-    exploration = Exploration(tree, rules, store)
+    with rare_collections():
+        return _extract(tree, rules)
+
+
+def _extract(tree: SourceTree, rules: RuleSet) -> Extraction:
+    exploration = Exploration(tree, rules)
     root = exploration.root()
     run, sizing = exploration.interpret(root)
     with deep_recursion():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from analyzer.domain.build import rewrite
+from analyzer.domain.build import substitute
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, Specialiser, outcome, scenario_values
-from analyzer.domain.terms import Constant, Symbol, Term, symbols_of
+from analyzer.domain.terms import Constant, Term, symbols_of
 
 # Measured or chosen, not computed from anything that a case could set instead.
 NEVER_OPENED: Final = frozenset({"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION})
@@ -39,6 +39,7 @@ class Side:
         self._symbols: dict[str, frozenset[str]] = {}
         self._reads: dict[str, frozenset[str]] = {}
         self._expanded: dict[tuple[Term, frozenset[str] | None], Term] = {}
+        self._opening: set[str] = set()
         self._defaults = Specialiser(extraction, rules, values or {}, open_symbols=open_symbols)
 
     def formula(self, name: str) -> Formula | None:
@@ -90,17 +91,20 @@ class Side:
         return self._expanded[key]
 
     def _expand(self, term: Term, chosen: frozenset[str] | None) -> Term:
-        def replace(node: Term) -> Term | None:
-            if not isinstance(node, Symbol) or node.name in NEVER_OPENED:
-                return None
-            return self.term(node.name) if chosen is None or node.name in chosen else None
+        names = symbols_of(term) - NEVER_OPENED if chosen is None else symbols_of(term) & chosen - NEVER_OPENED
+        formulas = {name: opened for name in sorted(names) if (opened := self._opened(name, chosen)) is not None}
+        return substitute(term, formulas) if formulas else term
 
-        for _ in range(_MAX_ROUNDS):
-            names = {name for name in symbols_of(term) if chosen is None or name in chosen} - NEVER_OPENED
-            if not any(self.formula(name) for name in names):
-                break
-            term = rewrite(term, replace)
-        return term
+    def _opened(self, name: str, chosen: frozenset[str] | None) -> Term | None:
+        """The formula of `name`, expanded itself; None for an input, and inside its own formula."""
+        term = self.term(name)
+        if term is None or name in self._opening:
+            return None
+        self._opening.add(name)
+        try:
+            return self.expand(term, chosen)
+        finally:
+            self._opening.discard(name)
 
 
 class Sides:
@@ -158,10 +162,9 @@ class Sides:
 
 
 def _with_defaults(side: Side, term: Term, names: Iterable[str]) -> Term:
-    values = {name: side.default(name) for name in names}
-    replaced = rewrite(term, lambda node: values.get(node.name) if isinstance(node, Symbol) else None)
+    values = {name: default for name in names if (default := side.default(name)) is not None}
     # Settled again: a default may decide guards, the release's own included.
-    return side.settled(replaced)
+    return side.settled(substitute(term, values))
 
 
 def differing_defaults(base: Extraction, head: Extraction, values: Mapping[str, Value]) -> tuple[str, ...]:

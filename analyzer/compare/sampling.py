@@ -13,7 +13,7 @@ from analyzer.compare.points import Input, Key, Point, Space
 from analyzer.compare.steering import Steering, routes
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Value, Witness
-from analyzer.domain.semantics import MissingInputError, Off, RaisedError, evaluate
+from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError
 from analyzer.domain.terms import Atom, Opaque, Scalar, Symbol, Term, walk
 
 _SEED: Final = 20_231_117
@@ -84,6 +84,9 @@ class Sampler:
         self._inputs = {item.key: item for item in space.inputs}
         self._base = space.base()
         self._edge_inputs: dict[tuple[Term, Term], list[Input]] = {}
+        self._evaluators = {exact: Evaluator(exact=exact) for exact in (True, False)}
+        self._guard_inputs: dict[Term, tuple[Key, ...]] = {}
+        self._guards: dict[tuple[Any, ...], bool | None] = {}
         self.tried = 0
         nodes = sum(1 for _ in walk(*pair))
         self._allowance = max(_FEWEST_POINTS, min(_MOST_POINTS, _WORK // nodes))
@@ -142,7 +145,8 @@ class Sampler:
         read: dict[Key, None] | None = None,
         pair: tuple[Term, Term] | None = None,
     ) -> tuple[Any, Any]:
-        memo: dict[int, Any] = {}
+        known: dict[Term, Any] = {}
+        evaluator = self._evaluators[exact]
 
         def lookup(term: Symbol | Opaque) -> Any:
             key = self._key(term)
@@ -153,7 +157,7 @@ class Sampler:
 
         def side(term: Term) -> Any:
             try:
-                return evaluate(term, lookup, exact=exact, memo=memo)
+                return evaluator.value(term, lookup, known)
             except RaisedError as error:
                 return _Raised(error.exception)
             except (MissingInputError, OverflowError, TypeError, ValueError):
@@ -193,8 +197,15 @@ class Sampler:
         return term.name if isinstance(term, Symbol) else self._keys[term]
 
     def _holds(self, guard: Term, point: Point) -> bool | None:
-        value = self._evaluate(point, exact=True, pair=(guard, guard))[0]
-        return None if isinstance(value, _Raised) else bool(value)
+        if guard not in self._guard_inputs:
+            keys = {self._key(term) for term in walk(guard) if isinstance(term, Symbol | Opaque)}
+            self._guard_inputs[guard] = tuple(sorted(keys))
+        # Steering changes one input at a time, and most guards do not read it.
+        here = (guard, *((type(point[key]), point[key]) for key in self._guard_inputs[guard]))
+        if here not in self._guards:
+            value = self._evaluate(point, exact=True, pair=(guard, guard))[0]
+            self._guards[here] = None if isinstance(value, _Raised) else bool(value)
+        return self._guards[here]
 
     def _variations(self, start: Point) -> Iterator[Point]:
         """One input at a time, the telling values of every input before the rest."""

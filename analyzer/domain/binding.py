@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.semantics import MissingInputError, Off, RaisedError, Value, evaluate
+from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, Value
 from analyzer.domain.terms import NONE, Opaque, Symbol, Term
 
 
@@ -30,14 +30,14 @@ class Binding:
         self._extraction = extraction
         self._rules = rules
         self._given = {**scenario, **case}
-        self._exact = exact
+        self._evaluator = Evaluator(exact=exact)
         self._known: dict[str, Value] = {}
         self._pending: set[str] = set()
-        self.memo: dict[int, Value] = {}
+        self._computed: dict[Term, Value] = {}
 
     def value(self, term: Term) -> Value:
         """The value of `term` under this binding."""
-        return evaluate(term, self, exact=self._exact, memo=self.memo)
+        return self._evaluator.value(term, self, self._computed)
 
     def __call__(self, term: Symbol | Opaque) -> Value:
         """The value of one input."""

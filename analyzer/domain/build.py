@@ -6,7 +6,7 @@ decided: constant operands, equal branches, boolean identities.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from analyzer.domain.operators import BOOLEAN_RESULT, COMPARISONS, OPERATORS
 from analyzer.domain.terms import (
@@ -21,12 +21,14 @@ from analyzer.domain.terms import (
     Opaque,
     Raise,
     Scalar,
+    Symbol,
     Term,
     children,
     constant,
     opaque,
     raw_apply,
     raw_conditional,
+    symbols_of,
 )
 
 # A comparison of a conditional with constants is pushed into its leaves up to this many leaves.
@@ -76,7 +78,9 @@ def map_leaves(term: Term, function: Callable[[Term], Term]) -> Term:
         known = memo.get(id(node))
         if known is None:
             if isinstance(node, Conditional):
-                known = conditional(node.guard, visit(node.then), visit(node.otherwise))
+                then, otherwise = visit(node.then), visit(node.otherwise)
+                unchanged = then is node.then and otherwise is node.otherwise
+                known = node if unchanged else conditional(node.guard, then, otherwise)
             else:
                 known = function(node)
             memo[id(node)] = known
@@ -87,6 +91,8 @@ def map_leaves(term: Term, function: Callable[[Term], Term]) -> Term:
 
 def truth(term: Term) -> Term:
     """`bool(term)` as a guard."""
+    if type(term) is Apply and term.op in BOOLEAN_RESULT:  # nearly always, and asked more often than anything else
+        return term
     match term:
         case Constant(value):
             return constant(bool(value))
@@ -100,8 +106,6 @@ def truth(term: Term) -> Term:
             return term.as_guard
         case Apply("tuple", args):
             return constant(bool(args))
-        case Apply(op, _) if op in BOOLEAN_RESULT:
-            return term
         case _:
             return raw_apply("bool", (term,))
 
@@ -383,20 +387,34 @@ def rewrite(root: Term, replace: Callable[[Term], Term | None], memo: dict[Term,
     `memo` may be shared between calls with the same `replace`.
     """
     result: dict[Term, Term] = {} if memo is None else memo
-    stack: list[tuple[Term, bool]] = [(root, False)]
+    stack = [root]
     while stack:
-        term, expanded = stack.pop()
+        term = stack[-1]
         if term in result:
+            stack.pop()
             continue
-        if not expanded:
-            replacement = replace(term)
-            if replacement is not None:
-                result[term] = replacement
-                continue
-            stack.append((term, True))
-            stack.extend((child, False) for child in children(term) if child not in result)
-            continue
+        replacement = replace(term)
         before = children(term)
-        after = tuple(result[child] for child in before)
+        if replacement is not None or not before:
+            result[term] = term if replacement is None else replacement
+            stack.pop()
+            continue
+        waiting = [child for child in before if child not in result]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        after = tuple([result[child] for child in before])
         result[term] = term if after == before else rebuild(term, after)
+        stack.pop()
     return result[root]
+
+
+def substitute(root: Term, values: Mapping[str, Term]) -> Term:
+    """`root` with the symbols in `values` replaced; what reads none of them stays untouched."""
+
+    def replace(node: Term) -> Term | None:
+        if isinstance(node, Symbol):
+            return values.get(node.name, node)
+        return node if values.keys().isdisjoint(symbols_of(node)) else None
+
+    return rewrite(root, replace)

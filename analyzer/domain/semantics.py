@@ -6,8 +6,9 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from analyzer.domain.operators import COMPARISONS, OPERATORS
 from analyzer.domain.terms import (
@@ -18,6 +19,7 @@ from analyzer.domain.terms import (
     Handle,
     Opaque,
     Raise,
+    Scalar,
     Symbol,
     Term,
 )
@@ -72,83 +74,171 @@ def deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-def evaluate(root: Term, lookup: Lookup, *, exact: bool = False, memo: dict[int, Value] | None = None) -> Value:
-    """The value of `root`.
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """One evaluation: what inputs are worth, and what was computed so far."""
+
+    lookup: Lookup
+    known: dict[Term, Value]
+
+
+_Code = Callable[[_Frame], Value]
+
+
+class Evaluator:
+    """Computes terms, each compiled into a closure the first time it is reached.
 
     `exact` computes with rationals: float literals become the decimal they are written as.
-    `memo` may be shared between evaluations under the same `lookup`.
-    Raises MissingInputError and RaisedError; arithmetic errors surface as RaisedError too.
     """
-    known: dict[int, Value] = {} if memo is None else memo
 
-    def visit(term: Term) -> Value:
-        chain = []
-        while True:
-            if id(term) in known:
-                value = known[id(term)]
-                break
-            if isinstance(term, Conditional):
-                chain.append(id(term))
-                term = term.then if visit(term.guard) else term.otherwise
-                continue
-            value = _leaf_or_apply(term, visit, lookup, exact=exact)
-            known[id(term)] = value
-            break
-        for key in chain:
-            known[key] = value
+    def __init__(self, *, exact: bool = False) -> None:
+        self._exact = exact
+        self._codes: dict[Term, _Code] = {}
+
+    def value(self, root: Term, lookup: Lookup, known: dict[Term, Value] | None = None) -> Value:
+        """The value of `root`; `known` may be shared between evaluations under the same `lookup`.
+
+        Raises MissingInputError and RaisedError; arithmetic errors surface as RaisedError too.
+        """
+        with deep_recursion():
+            return self._code(root)(_Frame(lookup, {} if known is None else known))
+
+    def _code(self, term: Term) -> _Code:
+        code = self._codes.get(term)
+        if code is None:
+            code = self._codes[term] = self._compile(term)
+        return code
+
+    def _compile(self, term: Term) -> _Code:
+        match term:
+            case Conditional():
+                return self._conditional(term)
+            case Apply(op, args):
+                return _remembered(term, self._apply(op, args))
+            case Symbol() | Opaque():
+                return lambda frame: frame.lookup(term)
+            case Constant(value):
+                literal = Fraction(repr(value)) if self._exact and _is_finite(value) else value
+                return lambda _: literal
+            case Atom():
+                return lambda _: term
+            case Raise(exception):
+                return _raising(RaisedError(exception))
+            case Handle(_, key):
+                return _raising(MissingInputError(key))
+
+    def _conditional(self, term: Conditional) -> _Code:
+        code = self._code
+
+        def run(frame: _Frame) -> Value:
+            # A loop, because a chain of branches can be longer than calls may nest.
+            known, passed = frame.known, []
+            node: Term = term
+            while isinstance(node, Conditional) and node not in known:
+                passed.append(node)
+                node = node.then if code(node.guard)(frame) else node.otherwise
+            value = known[node] if node in known else code(node)(frame)
+            for each in passed:
+                known[each] = value
+            return value
+
+        return run
+
+    def _apply(self, op: str, args: tuple[Term, ...]) -> _Code:
+        match op:
+            case "and" | "or":
+                return self._connective(args, until=op == "or")
+            case "present":
+                return self._present(args[0])
+            case "float" | "float32" if self._exact:
+                return self._code(args[0])
+            case "/" if self._exact:
+                return self._operation(op, _exact_quotient, args)
+            case "float32":
+                return self._operation(op, _to_float32, args)
+            case _:
+                function = OPERATORS[op].function
+                assert function is not None
+                return self._operation(op, function, args)
+
+    def _connective(self, args: tuple[Term, ...], *, until: bool) -> _Code:
+        """`and` and `or`: operands are looked at until one of them decides."""
+        code = self._code
+
+        def run(frame: _Frame) -> bool:
+            for arg in args:
+                if bool(code(arg)(frame)) is until:
+                    return until
+            return not until
+
+        return run
+
+    def _present(self, term: Term) -> _Code:
+        code = self._code(term)
+
+        def run(frame: _Frame) -> bool:
+            try:
+                return not isinstance(code(frame), Off)
+            except MissingInputError:
+                return False
+
+        return run
+
+    def _operation(self, op: str, function: Callable[..., Any], args: tuple[Term, ...]) -> _Code:
+        code = self._code
+
+        def run(frame: _Frame) -> Value:
+            values = [code(arg)(frame) for arg in args]
+            for value in values:
+                if type(value) is Off:
+                    return _operate_off(op, values)
+            try:
+                return function(*values)
+            except _FAILURES as error:
+                raise RaisedError(type(error).__name__, deliberate=False) from error
+
+        return run
+
+
+_FAILURES: Final = (ArithmeticError, TypeError, ValueError, IndexError, KeyError, AttributeError)
+
+
+def _remembered(term: Term, compute: _Code) -> _Code:
+    """`compute`, done once in an evaluation: most terms are part of several others."""
+
+    def run(frame: _Frame) -> Value:
+        known = frame.known
+        if term in known:
+            return known[term]
+        value = known[term] = compute(frame)
         return value
 
-    with deep_recursion():
-        return visit(root)
+    return run
 
 
-def _leaf_or_apply(term: Term, visit: Callable[[Term], Value], lookup: Lookup, *, exact: bool) -> Value:
-    match term:
-        case Constant(value):
-            return Fraction(repr(value)) if exact and isinstance(value, float) and value - value == 0 else value
-        case Apply(op, args):
-            return _operate(op, args, visit, exact=exact)
-        case Symbol() | Opaque():
-            return lookup(term)
-        case Atom():
-            return term
-        case Raise(exception):
-            raise RaisedError(exception)
-        case Handle(_, key):
-            raise MissingInputError(key)
-        case Conditional():
-            raise AssertionError
+def _raising(error: Exception) -> _Code:
+    def run(_: _Frame) -> Value:
+        raise error
+
+    return run
 
 
-def _operate(op: str, args: tuple[Term, ...], visit: Callable[[Term], Value], *, exact: bool) -> Value:
-    if op == "and":
-        return all(visit(arg) for arg in args)
-    if op == "or":
-        return any(visit(arg) for arg in args)
-    if op == "present":
-        return _present(args[0], visit)
-    values = [visit(arg) for arg in args]
-    if any(isinstance(value, Off) for value in values):
-        return _operate_off(op, values)
-    if exact and op == "/":
-        values[0] = Fraction(values[0])
-    if exact and op in ("float", "float32"):
-        return values[0]
-    if op == "float32":
-        return struct.unpack("f", struct.pack("f", values[0]))[0]
-    function = OPERATORS[op].function
-    assert function is not None
-    try:
-        return function(*values)
-    except (ArithmeticError, TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
-        raise RaisedError(type(error).__name__, deliberate=False) from error
+def _is_finite(value: Scalar) -> bool:
+    return isinstance(value, float) and value - value == 0
 
 
-def _present(term: Term, visit: Callable[[Term], Value]) -> bool:
-    try:
-        return not isinstance(visit(term), Off)
-    except MissingInputError:
-        return False
+def _exact_quotient(left: Value, right: Value) -> Value:
+    return Fraction(left) / right
+
+
+def _to_float32(value: Value) -> float:
+    narrowed: float = struct.unpack("f", struct.pack("f", value))[0]
+    return narrowed
+
+
+def evaluate(root: Term, lookup: Lookup, *, exact: bool = False) -> Value:
+    """The value of `root` under `lookup`, computed once; an `Evaluator` is for doing it often."""
+    return Evaluator(exact=exact).value(root, lookup)
 
 
 def _operate_off(op: str, values: list[Value]) -> Value:

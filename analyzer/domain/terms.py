@@ -53,19 +53,26 @@ class Symbol(_Node):
         return self.name
 
 
-class Apply(_Node):
+class _Compound(_Node):
+    """A term with subterms `args`; `inputs` caches the names of the symbols in it, None until somebody asks."""
+
+    __slots__ = ("args", "inputs")
+    args: tuple[Term, ...]
+    inputs: frozenset[str] | None
+
+
+class Apply(_Compound):
     """A Python operator or builtin applied to arguments; `op` is a key of `OPERATORS`."""
 
-    __slots__ = ("args", "op")
+    __slots__ = ("op",)
     __match_args__ = ("op", "args")
     op: str
-    args: tuple[Term, ...]
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(repr, self.args))})"
 
 
-class Conditional(_Node):
+class Conditional(_Compound):
     """`then` where `guard` is true, else `otherwise`."""
 
     # `as_guard` caches `bool()` of the whole, which would otherwise be rebuilt at every use.
@@ -80,13 +87,12 @@ class Conditional(_Node):
         return f"({self.then!r} if {self.guard!r} else {self.otherwise!r})"
 
 
-class Opaque(_Node):
+class Opaque(_Compound):
     """An uninterpreted function of its arguments: what the analysis does not look into."""
 
-    __slots__ = ("args", "name")
+    __slots__ = ("name",)
     __match_args__ = ("name", "args")
     name: str
-    args: tuple[Term, ...]
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self.args))})"
@@ -164,6 +170,7 @@ def opaque(name: str, args: Iterable[Term] = ()) -> Opaque:
     node = _POOL.get(key)
     if node is None:
         node = Opaque()
+        node.inputs = None
         node.name = name
         node.args = arguments
         _POOL[key] = node
@@ -208,6 +215,7 @@ def raw_apply(op: str, args: Iterable[Term]) -> Apply:
     node = _POOL.get(key)
     if node is None:
         node = Apply()
+        node.inputs = None
         node.op = op
         node.args = arguments
         _POOL[key] = node
@@ -221,6 +229,8 @@ def raw_conditional(guard: Term, then: Term, otherwise: Term) -> Conditional:
     node = _POOL.get(key)
     if node is None:
         node = Conditional()
+        node.inputs = None
+        node.args = (guard, then, otherwise)
         node.guard = guard
         node.then = then
         node.otherwise = otherwise
@@ -232,13 +242,7 @@ def raw_conditional(guard: Term, then: Term, otherwise: Term) -> Conditional:
 
 def children(term: Term) -> tuple[Term, ...]:
     """The direct subterms of `term`."""
-    match term:
-        case Apply(_, args) | Opaque(_, args):
-            return args
-        case Conditional(guard, then, otherwise):
-            return (guard, then, otherwise)
-        case _:
-            return ()
+    return term.args if isinstance(term, _Compound) else ()
 
 
 def walk(*roots: Term) -> Iterator[Term]:
@@ -256,7 +260,44 @@ def walk(*roots: Term) -> Iterator[Term]:
 
 def symbols_of(*roots: Term) -> frozenset[str]:
     """The names of every input that `roots` read."""
-    return frozenset(term.name for term in walk(*roots) if isinstance(term, Symbol))
+    names: frozenset[str] = frozenset()
+    for root in roots:
+        names |= _inputs(root)
+    return names
+
+
+_NO_INPUTS: Final[frozenset[str]] = frozenset()
+
+
+def _inputs(root: Term) -> frozenset[str]:
+    """The names of the symbols in one term; each subterm is asked once in its life."""
+    known = _known_inputs(root)
+    if known is not None:
+        return known
+    stack = [root]
+    while stack:
+        term = stack[-1]
+        waiting = [child for child in children(term) if _known_inputs(child) is None]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        stack.pop()
+        assert isinstance(term, _Compound)
+        if term.inputs is None:
+            # Most terms read what their largest part reads: then the set is shared, not copied.
+            parts = sorted((_known_inputs(child) or _NO_INPUTS for child in children(term)), key=len, reverse=True)
+            largest = parts[0] if parts else _NO_INPUTS
+            missing = [part for part in parts[1:] if not part <= largest]
+            term.inputs = largest.union(*missing) if missing else largest
+    found = _known_inputs(root)
+    assert found is not None
+    return found
+
+
+def _known_inputs(term: Term) -> frozenset[str] | None:
+    if isinstance(term, _Compound):
+        return term.inputs
+    return frozenset((term.name,)) if isinstance(term, Symbol) else _NO_INPUTS
 
 
 def post_order(root: Term) -> list[Term]:

@@ -24,6 +24,8 @@ class TreeProgram:
         self._index = index
         self._modules: dict[str, ModuleFacts | None] = {}
         self._mro: dict[str, tuple[ClassFacts, ...]] = {}
+        self._base_names: dict[str, frozenset[str]] = {}
+        self._names: dict[tuple[str, str], Resolution | None] = {}
         self.manifest: dict[str, str | None] = {}
 
     @property
@@ -56,7 +58,10 @@ class TreeProgram:
 
     def resolve(self, module: str, name: str) -> Resolution | None:
         """What `name` means at the top level of `module`, imports followed."""
-        return self._resolve(module, name, _MAX_REEXPORTS)
+        known = (module, name)
+        if known not in self._names:
+            self._names[known] = self._resolve(module, name, _MAX_REEXPORTS)
+        return self._names[known]
 
     def _resolve(self, module: str, name: str, budget: int) -> Resolution | None:
         facts = self.module(module)
@@ -140,11 +145,14 @@ class TreeProgram:
 
     def base_names(self, key: str) -> frozenset[str]:
         """The simple names of every ancestor, external ones included, and its own."""
-        names: set[str] = set()
-        for cls in self.mro(key):
-            names.add(cls.name)
-            names.update(base.split("[")[0].rsplit(".", 1)[-1] for base in cls.bases)
-        return frozenset(names)
+        known = self._base_names.get(key)
+        if known is None:
+            names: set[str] = set()
+            for cls in self.mro(key):
+                names.add(cls.name)
+                names.update(base.split("[")[0].rsplit(".", 1)[-1] for base in cls.bases)
+            known = self._base_names[key] = frozenset(names)
+        return known
 
     def annotated_class(self, module: str, annotation: str | None) -> ClassFacts | None:
         """The analysed class that an annotation names; Optional and quotes are looked through."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 import networkx as nx
 
@@ -10,10 +11,10 @@ from analyzer.domain.build import leaves
 from analyzer.domain.extraction import Hop
 from analyzer.domain.rules import Anchors
 from analyzer.domain.steps import Step
-from analyzer.domain.terms import Apply, Conditional, Opaque, Term, children, symbol, symbols_of, walk
+from analyzer.domain.terms import Apply, Conditional, Opaque, Term, children, symbol, walk
 
 _MEASURED = frozenset({symbol("pre_model_load_memory"), symbol("available_gpu_memory")})
-_SOURCES = frozenset({"pre_model_load_memory", "available_gpu_memory", "mem_fraction_static", "rest_memory"})
+_SOURCES = _MEASURED | {symbol("mem_fraction_static"), symbol("rest_memory")}
 
 
 def read_path(
@@ -27,13 +28,13 @@ def read_path(
     A step is on the path when its value comes from a measurement or the fraction (forward slice) and
     is part of a tracked quantity (backward slice); the calls around such steps are on it as control.
     """
-    graph = _value_graph(values)
+    between = _slice(_value_graph(values))
     runners = frozenset(anchors["runner_classes"])
     foreign = tuple(name.replace(".", "/") for name in anchors["opaque_modules"])
     found = [
         index
         for index, step in enumerate(steps)
-        if _on_path(step.value, graph)
+        if _on_path(step.value, between)
         and not _is_local(step, runners)
         and (_measures(step, anchors) or not step.span.path.startswith(foreign))
     ]
@@ -128,18 +129,22 @@ def _value_graph(values: Iterable[Term]) -> nx.DiGraph[Term]:
     """Terms of the tracked quantities; an edge leads from an operand to what is computed from it."""
     graph: nx.DiGraph[Term] = nx.DiGraph()
     for node in walk(*values):
-        graph.add_node(node, source=bool(symbols_of(node) & _SOURCES))
+        graph.add_edges_from((operand, node) for operand in children(node))
     return graph
 
 
-def _on_path(value: Term, graph: nx.DiGraph[Term]) -> bool:
-    if value in graph:
-        return bool(graph.nodes[value]["source"])
+def _slice(graph: nx.DiGraph[Term]) -> frozenset[Term]:
+    """The terms between a source and a tracked quantity."""
+    found = {source for source in _SOURCES if source in graph}
+    return frozenset(found.union(*(nx.descendants(graph, source) for source in found)))
+
+
+def _on_path(value: Term, between: AbstractSet[Term]) -> bool:
     if isinstance(value, Opaque) and value.name == "object":
-        return any(_on_path(part, graph) for part in value.args)
-    if isinstance(value, Conditional):
-        return any(_on_path(leaf, graph) for leaf in leaves(value) or ())
-    return False
+        return any(_on_path(part, between) for part in value.args)
+    if isinstance(value, Conditional) and value not in between:
+        return any(leaf in between for leaf in leaves(value) or ())
+    return value in between
 
 
 def _hop(step: Step, display: Callable[[str], str]) -> Hop:

@@ -14,7 +14,7 @@ from analyzer.application.analysis import Analysis, is_immutable
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.source import Revision, SourceFile
-from analyzer.ports import BlobStore, SourceTree
+from analyzer.ports import SourceTree
 from tests.support.samples import extraction, write_rules
 
 MANIFEST = extraction().manifest
@@ -64,8 +64,8 @@ class Harness:
         self.analysis = self.make(rules)
 
     def make(self, rules: RuleSet, build: str = "1") -> Analysis:
-        def extract(tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
-            del tree, rules, store
+        def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
+            del tree, rules
             self.extracted += 1
             return extraction()
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 import pytest
 
 from analyzer.adapters.rules import load_rules
-from analyzer.adapters.store import NullStore
 from analyzer.adapters.wheel import ArchiveTree
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.extract import extract
@@ -49,7 +48,7 @@ def _rules() -> RuleSet:
 @cache
 def _extraction(version: str) -> Extraction:
     revision = Revision(spec=version, resolved=version, commit=f"wheel {version}", version=version)
-    return extract(ArchiveTree(revision, wheel(version)), _rules(), store=NullStore())
+    return extract(ArchiveTree(revision, wheel(version)), _rules())
 
 
 # A family that the rules do not name yet cannot be asked for.

@@ -12,7 +12,6 @@ from string import Template
 from textwrap import dedent, indent
 
 from analyzer.adapters.rules import load_rules
-from analyzer.adapters.store import NullStore
 from analyzer.application.extract import extract
 from analyzer.domain.binding import Binding
 from analyzer.domain.extraction import Extraction
@@ -248,7 +247,7 @@ def shipped_rules() -> RuleSet:
 
 def extract_project(files: Mapping[str, str | bytes]) -> Extraction:
     """The formulas of the project drawn as `files`."""
-    return extract(draw(files), shipped_rules(), NullStore())
+    return extract(draw(files), shipped_rules())
 
 
 def extracted(files: Mapping[str, str] | None = None, /, **parts: str) -> Extraction:
