@@ -240,12 +240,12 @@ class Expressions:
     def _sequence(self, kind: str, nodes: tuple[ir.Expr, ...], state: State) -> Term:
         items: list[Term] = []
         for node in nodes:
-            value = self.evaluate(node, state)
             if isinstance(node, ir.Starred):
+                value = self.evaluate(node, state)
                 spread = self.machine.calls.builtins.items(value, state)
                 items.extend((opaque("*", (self.machine.external_argument(value),)),) if spread is None else spread)
             else:
-                items.append(value)
+                items.append(self.lazy(node, state))
         if kind == "tuple":
             return self.machine.tuple_of(tuple(items))
         return self.machine.list_of(tuple(items), state)

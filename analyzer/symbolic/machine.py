@@ -15,6 +15,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    Apply,
     Conditional,
     Handle,
     Opaque,
@@ -198,16 +199,18 @@ class Machine:
         return result
 
     def value(self, term: Term) -> Term:
-        """`term` as an operand: forced, and a configuration group that turned out to be a leaf resolved."""
+        """`term` as an operand: forced, its items too, and a group of options that turned out to be one resolved."""
         term = self.force(term)
-        if isinstance(term, Handle) and term.kind == "bag":
-            return self.attributes.bag_leaf(term)
         if isinstance(term, Conditional):
-            return build.map_leaves(term, self._bag_leaf)
-        return term
+            return build.map_leaves(term, self._operand)
+        return self._operand(term)
 
-    def _bag_leaf(self, leaf: Term) -> Term:
-        return self.attributes.bag_leaf(leaf) if isinstance(leaf, Handle) and leaf.kind == "bag" else leaf
+    def _operand(self, leaf: Term) -> Term:
+        if isinstance(leaf, Handle) and leaf.kind == "bag":
+            return self.attributes.bag_leaf(leaf)
+        if isinstance(leaf, Apply) and leaf.op == "tuple" and any(isinstance(item, Handle) for item in leaf.args):
+            return self.tuple_of(tuple(self.value(item) for item in leaf.args))
+        return leaf
 
     def apply(self, op: str, *args: Term) -> Term:
         """An operation at the current place."""
