@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from analyzer.application.collector import rare_collections
 from analyzer.application.scope import Scope
 from analyzer.application.selection import select_scenarios
 from analyzer.domain.errors import ExtractionError
@@ -41,15 +40,14 @@ def _chosen(scope: Scope, *extractions: Extraction) -> tuple[str, ...]:
 def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], scope: Scope) -> DiffReport:
     from analyzer.compare import compare_extractions  # noqa: PLC0415 - not needed when head is lost
 
-    with rare_collections():
-        result = compare_extractions(
-            base.extraction,
-            head.extraction,
-            rules,
-            scenarios=scenarios,
-            quantities=_chosen(scope, base.extraction, head.extraction),
-            outside=not scope.scenarios,
-        )
+    result = compare_extractions(
+        base.extraction,
+        head.extraction,
+        rules,
+        scenarios=scenarios,
+        quantities=_chosen(scope, base.extraction, head.extraction),
+        outside=not scope.scenarios,
+    )
     return DiffReport(
         base=base.revision,
         head=head.revision,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from analyzer.application.collector import rare_collections
 from analyzer.application.discovery import Exploration
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
@@ -14,11 +13,6 @@ from analyzer.symbolic.reading import Reading
 
 def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
     """The formulas of `tree`. Raises ExtractionError when no formula can be found."""
-    with rare_collections():
-        return _extract(tree, rules)
-
-
-def _extract(tree: SourceTree, rules: RuleSet) -> Extraction:
     exploration = Exploration(tree, rules)
     root = exploration.root()
     run, sizing = exploration.interpret(root)
