@@ -58,8 +58,23 @@ def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence
         coverage={"base": base.extraction.coverage, "head": head.extraction.coverage},
         base_path=base.extraction.hops,
         head_path=head.extraction.hops,
-        notes=(*resolution_notes(base.revision, head.revision), *result.notes),
+        notes=(
+            *resolution_notes(base.revision, head.revision),
+            *result.notes,
+            *_unit_notes(base.extraction, head.extraction),
+        ),
     )
+
+
+def _unit_notes(base: Extraction, head: Extraction) -> tuple[str, ...]:
+    """Mixtures of units that one side has and the other has not."""
+    notes = []
+    for words, side, other in (("is new", head, base), ("is gone", base, head)):
+        known = {finding.message for finding in other.unit_findings}
+        for finding in side.unit_findings:
+            if finding.message not in known:
+                notes.append(f"a doubtful unit {words}: {finding.message} at {finding.location}")
+    return tuple(notes)
 
 
 def _report_lost(

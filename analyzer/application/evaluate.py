@@ -13,7 +13,7 @@ from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet, SymbolRule
-from analyzer.domain.scenario import outcome, scenario_values
+from analyzer.domain.scenario import in_result_unit, scenario_values
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion
 from analyzer.domain.terms import Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
@@ -34,7 +34,7 @@ def evaluate_cases(
 def _in_result_units(extraction: Extraction) -> Extraction:
     """`extraction` with every tracked quantity in the unit of results, defined like a sub-quantity too."""
     converted = {
-        name: replace(formula, term=outcome(replace(formula, error=None)), source_unit=formula.unit)
+        name: replace(formula, term=in_result_unit(formula), source_unit=formula.unit)
         for name, formula in extraction.quantities.items()
     }
     return replace(extraction, quantities=converted, definitions={**extraction.definitions, **converted})

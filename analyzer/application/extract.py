@@ -28,6 +28,6 @@ def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
         gaps=reading.gaps(),
         coverage=reading.coverage(exploration.modules),
         unit_conversions=reading.conversions(),
-        unit_findings=(),
+        unit_findings=reading.unit_findings(),
         manifest=exploration.manifest,
     )

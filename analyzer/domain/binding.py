@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import in_result_unit
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, Value
 from analyzer.domain.terms import NONE, Opaque, Symbol, Term
 
@@ -53,7 +54,7 @@ class Binding:
             return self._given[name]
         candidates = []
         if name in self._extraction.quantities:
-            candidates.append(self._extraction.quantities[name].term)
+            candidates.append(in_result_unit(self._extraction.quantities[name]))
         if name in self._extraction.definitions:
             candidates.append(self._extraction.definitions[name].term)
         facts = self._extraction.inputs.get(name)

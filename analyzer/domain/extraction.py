@@ -78,7 +78,7 @@ class UnitConversion:
 
 @dataclass(frozen=True, slots=True)
 class UnitFinding:
-    """A mixture of units that cannot be meant, or a unit named in a comment that the code does not use."""
+    """A mixture of units of memory that cannot be meant."""
 
     message: str
     location: Span = field(compare=False)

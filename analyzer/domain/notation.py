@@ -26,6 +26,8 @@ from analyzer.domain.terms import (
     Term,
     children,
     post_order,
+    raw_apply,
+    symbol,
     symbols_of,
 )
 
@@ -71,6 +73,15 @@ def to_text(term: Term, *, limit: int = TEXT_LIMIT) -> str:
     if not definitions:
         return body
     return f"{body} where " + ", ".join(f"{name} = {text}" for name, text in definitions)
+
+
+def abridged(term: Term, *, limit: int = 100) -> str:
+    """The text of an operation within about `limit` characters: operands too long for it are left out."""
+    text = to_text(term)
+    if len(text) <= limit or not isinstance(term, Apply):
+        return text if len(text) <= limit else f"{text[:limit]}..."
+    short = [arg if len(to_text(arg)) <= limit // len(term.args) else symbol("...") for arg in term.args]
+    return to_text(raw_apply(term.op, short))
 
 
 def to_latex(term: Term, *, limit: int = TEXT_LIMIT) -> str:

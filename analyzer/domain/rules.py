@@ -99,6 +99,8 @@ class Anchors:
 class RuleSet:
     """All rules, and a digest of the files they came from.
 
+    `units` gives the unit of what a function or attribute outside the analysed code returns, by its
+    dotted name or, after ``*.``, by the last part alone.
     `origins` maps an origin (``Class.attribute``, ``function()``) to what it is worth: a symbol, or a
     formula over symbols (``is_hip()`` is ``device == "hip"``).
     """
@@ -111,3 +113,7 @@ class RuleSet:
     units: Mapping[str, str]
     changes: tuple[ChangeRule, ...]
     digest: str
+
+    def unit_of(self, origin: str) -> str | None:
+        """The unit of what `origin` returns, None when no rule says."""
+        return self.units.get(origin) or self.units.get(f"*.{origin.rsplit('.', 1)[-1]}")

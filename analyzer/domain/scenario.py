@@ -28,12 +28,12 @@ from analyzer.domain.terms import (
     constant,
     post_order,
 )
+from analyzer.domain.unit import parse_unit
 
 # The fraction is given to every quantity but the one that says what it is by default.
 GIVEN_FRACTION: Final = "mem_fraction_static"
 DEFAULT_FRACTION: Final = "default_mem_fraction_static"
 
-_BYTES: Final = {"byte": 1, "MiB": 1 << 20, "GiB": 1 << 30}
 _EQUALITIES: Final = frozenset({"is", "=="})
 _FALSE_WHEN_OFF: Final = frozenset({"bool", "<", "<=", ">", ">=", "in", "startswith", "endswith"})
 _TRUE_WHEN_OFF: Final = frozenset({"not", "not in"})
@@ -61,12 +61,20 @@ def value_term(value: Value) -> Term:
     return constant(value)
 
 
+def in_result_unit(formula: Formula) -> Term:
+    """The value in the unit of results, whatever unit the source computes in."""
+    ratio = parse_unit(formula.source_unit).step / parse_unit(formula.unit).step
+    value = formula.term
+    if ratio.numerator > 1:
+        value = apply("*", value, constant(ratio.numerator))
+    if ratio.denominator > 1:
+        value = apply("/", value, constant(ratio.denominator))
+    return value
+
+
 def outcome(formula: Formula) -> Term:
     """The value in the unit of results, and a raise where SGLang would stop before it exists."""
-    value = formula.term
-    scales = (_BYTES.get(formula.source_unit), _BYTES.get(formula.unit))
-    if scales[0] is not None and scales[1] is not None and scales[0] != scales[1]:
-        value = apply("/", apply("*", value, constant(scales[0])) if scales[0] > 1 else value, constant(scales[1]))
+    value = in_result_unit(formula)
     if formula.error is None:
         return value
     return map_leaves(formula.error, lambda leaf: value if leaf is NONE else leaf)

@@ -1,19 +1,24 @@
 """Finding the budget in a token count: the first division of memory by bytes per token.
 
 It is found by shape, not by the names `rest_memory` and `cell_size`: walking down from the count
-through casts, clamps, page rounding and branches to a division whose numerator is memory in bytes.
+through casts, clamps, page rounding and branches to a division of measured memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
-from analyzer.domain.build import conditional
-from analyzer.domain.terms import Apply, Conditional, Constant, Symbol, Term, symbols_of, walk
+from analyzer.domain.build import apply, conditional
+from analyzer.domain.terms import Apply, Conditional, Constant, Term, constant, symbols_of, walk
+from analyzer.domain.unit import parse_unit
+from analyzer.units import Inference
 
-_MEASURED = frozenset({"pre_model_load_memory", "available_gpu_memory"})
-_GIB = 1 << 30
+_MEASURED: Final = frozenset({"pre_model_load_memory", "available_gpu_memory"})
+_GIB: Final = 1 << 30
+_INTEGERS: Final = frozenset({"int", "floor", "ceil"})
+_KEEP_INTEGERS: Final = frozenset({"+", "-", "*", "//", "%", "min", "max", "neg", "abs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +34,14 @@ class Budget:
     exact: bool
 
 
-def find_budget(tokens: Term) -> Budget | None:
+def find_budget(tokens: Term, units: Inference) -> Budget | None:
     """The budget behind a token count; None when no division of memory is found."""
     memo: dict[int, Budget | None] = {}
 
     def visit(term: Term) -> Budget | None:
         if id(term) not in memo:
             memo[id(term)] = None
-            memo[id(term)] = _budget_of(term) or _join(term, visit)
+            memo[id(term)] = _scaled_budget(term) or _join(term, visit) or _budget_in_unit(term, units)
         return memo[id(term)]
 
     return visit(tokens)
@@ -47,7 +52,7 @@ def _join(term: Term, visit: Callable[[Term], Budget | None]) -> Budget | None:
         left, right = visit(term.then), visit(term.otherwise)
         if left is None or right is None:
             return left or right
-        memory = conditional(term.guard, left.memory, right.memory)
+        memory = conditional(term.guard, left.memory, in_unit(right.memory, right.unit, left.unit))
         cost = conditional(term.guard, left.cost, right.cost)
         exact = left.exact and right.exact and memory in (left.memory, right.memory) and cost in (left.cost, right.cost)
         return Budget(memory, cost, left.unit, exact)
@@ -59,19 +64,30 @@ def _join(term: Term, visit: Callable[[Term], Budget | None]) -> Budget | None:
     return None
 
 
-def _budget_of(term: Term) -> Budget | None:
-    """The budget when `term` itself is the division."""
+def _scaled_budget(term: Term) -> Budget | None:
+    """The budget when `term` itself is the division, of GiB that are turned into bytes."""
+    division = _division(term)
+    scaled = None if division is None else _unscale(division[0])
+    return None if division is None or scaled is None else Budget(scaled, division[1], "GiB", exact=True)
+
+
+def _budget_in_unit(term: Term, units: Inference) -> Budget | None:
+    """The budget when `term` itself is the division, of memory in whatever unit it has by then."""
+    division = _division(term)
+    unit = None if division is None else units.of(division[0])
+    if division is None or unit is None or not unit.is_memory or isinstance(division[1], Constant):
+        return None
+    return Budget(*division, str(unit), exact=True)
+
+
+def _division(term: Term) -> tuple[Term, Term] | None:
+    """What is divided and by what, when the one was measured and the other was not."""
     if not isinstance(term, Apply) or term.op not in ("//", "/"):
         return None
     numerator, cost = term.args
     if not symbols_of(numerator) & _MEASURED or symbols_of(cost) & _MEASURED:
         return None
-    scaled = _unscale(numerator)
-    if scaled is not None:
-        return Budget(scaled, cost, "GiB", exact=True)
-    if _in_bytes(numerator):
-        return Budget(numerator, cost, "byte", exact=True)
-    return None
+    return numerator, cost
 
 
 def _unscale(term: Term) -> Term | None:
@@ -88,18 +104,27 @@ def _unscale(term: Term) -> Term | None:
             return None
 
 
-def _in_bytes(term: Term) -> bool:
-    """Whether every measurement in `term` is scaled to bytes where it is read."""
-    scaled = {
-        arg
-        for node in walk(term)
-        if isinstance(node, Apply)
-        and node.op == "*"
-        and any(isinstance(a, Constant) and a.value == _GIB for a in node.args)
-        for arg in node.args
-    }
-    measured = {node for node in walk(term) if isinstance(node, Symbol) and node.name in _MEASURED}
-    return bool(measured) and measured <= scaled
+def in_unit(value: Term, given: str, wanted: str, *, like: Term | None = None) -> Term:
+    """`value` in `given` units as a number of `wanted` ones; an integer where `like` is one."""
+    ratio = parse_unit(given).step / parse_unit(wanted).step
+    if ratio == 1:
+        return value
+    factor = ratio.numerator if ratio.denominator == 1 else float(ratio)
+    scaled = apply("*", value, constant(factor))
+    return apply("int", scaled) if like is not None and _is_integer(like) else scaled
+
+
+def _is_integer(term: Term) -> bool:
+    """Whether `term` is surely an int, as far as its operations tell."""
+    match term:
+        case Constant(value):
+            return isinstance(value, int)
+        case Conditional(_, then, otherwise):
+            return _is_integer(then) and _is_integer(otherwise)
+        case Apply(op, args):
+            return op in _INTEGERS or (op in _KEEP_INTEGERS and all(map(_is_integer, args)))
+        case _:
+            return False
 
 
 def find_fraction(memory: Term) -> Term | None:

@@ -62,7 +62,7 @@ class Externals:
         origin = self.machine.origins.get(f"{name}()")
         if origin is not None:
             return origin
-        if name in self.machine.rules.units:
+        if self.machine.rules.unit_of(name) is not None:
             # A reading of the machine: which device it is asked about is not what it computes.
             return opaque(name)
         plain = [self.machine.external_argument(self.machine.force(arg)) for arg in args]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from analyzer.domain.build import apply, conditional, conjunction, map_leaves, negate, rewrite
-from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion
+from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion, UnitFinding
+from analyzer.domain.notation import abridged
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.terms import (
@@ -26,10 +27,11 @@ from analyzer.domain.terms import (
     symbols_of,
     walk,
 )
-from analyzer.symbolic.budget import Budget, find_budget, find_fraction
+from analyzer.symbolic.budget import Budget, find_budget, find_fraction, in_unit
 from analyzer.symbolic.interpreter import Run
 from analyzer.symbolic.state import raised
 from analyzer.symbolic.world import Measurement, RaiseSite
+from analyzer.units import Inference, declared_units
 
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
@@ -48,6 +50,9 @@ class Reading:
         self._renamed: dict[Term, Term] = {}
         self._parts: dict[Term, Term] = {}
         self._places: dict[Term, Span] = {}
+        self._written_places: dict[Term, Span] = {}
+        self._placed = 0
+        self._units = Inference(declared_units(run.machine.rules))
         self.quantities: dict[str, Formula] = {}
         self.definitions: dict[str, Formula] = {}
         self.inputs: dict[str, InputFacts] = {}
@@ -60,7 +65,7 @@ class Reading:
         tokens = self._named(tokens)
         error = self._error()
         self.values = [tokens]
-        budget = find_budget(tokens)
+        budget = find_budget(tokens, self._units)
         if budget is not None:
             self._read_budget(budget)
         self._add("max_total_num_tokens", tokens, error=error)
@@ -81,12 +86,21 @@ class Reading:
         used = symbols_of(tokens)
         found = [m for m in self._machine.world.measurements if m.term.name in used]
         found.sort(key=lambda m: m.time)
-        names = [_PRE, _POST, *(symbol(f"later_free_memory_{i}") for i in range(1, len(found)))]
-        for measurement, name in zip(found, names, strict=False):
-            self._names[measurement.term] = name
-        for measurement, name in list(zip(found, names, strict=False))[:2]:
-            self._add(name.name, self._named(measurement.define()), extra=(measurement.span,))
+        tracked = list(zip(found, (_PRE, _POST), strict=False))
+        units = {name: self._memory_unit(measurement.define()) for measurement, name in tracked}
+        for measurement, name in tracked:
+            self._names[measurement.term] = in_unit(name, "GiB", units[name])
+        for index, measurement in enumerate(found[2:], 1):
+            self._names[measurement.term] = symbol(f"later_free_memory_{index}")
+        for measurement, name in tracked:
+            defined = self._named(measurement.define())
+            self._add(name.name, defined, source_unit=units[name], extra=(measurement.span,))
             self._mark_return(measurement, name)
+
+    def _memory_unit(self, measured: Term) -> str:
+        """The unit that the measuring function returns; GiB, as ever, when it cannot be told."""
+        unit = self._units.of(measured)
+        return str(unit) if unit is not None and unit.is_memory else "GiB"
 
     def _mark_return(self, measurement: Measurement, name: Term) -> None:
         """The measuring function's own return is a hop: there the value gets its unit."""
@@ -110,12 +124,8 @@ class Reading:
         self._add("cell_size", budget.cost)
         if budget.exact and not isinstance(budget.cost, Symbol | Constant):
             self._parts[budget.cost] = symbol("cell_size")
-        if budget.exact and budget.unit == "GiB":
-            self._parts[budget.memory] = symbol("rest_memory")
-
-    def _abstract(self, term: Term) -> Term:
-        """`term` over the quantities it is made of."""
-        return rewrite(term, self._parts.get)
+        if budget.exact:
+            self._parts[budget.memory] = in_unit(symbol("rest_memory"), "GiB", budget.unit, like=budget.memory)
 
     def _error(self) -> Term | None:
         """The raises that belong to the sizing, as a term; None when there are none."""
@@ -153,10 +163,10 @@ class Reading:
     ) -> None:
         rule = self._machine.rules.quantities[name]
         self.quantities[name] = Formula(
-            self._clean(self._abstract(term)),
+            self._write(term),
             rule.unit,
             source_unit or rule.unit,
-            None if error is None else self._clean(self._abstract(error)),
+            None if error is None else self._write(error),
             self._source_name(name),
             self._locations(term, extra),
         )
@@ -164,27 +174,42 @@ class Reading:
     def _source_name(self, name: str) -> str:
         return {"max_total_num_tokens": self._sink}.get(name, name)
 
-    def _clean(self, term: Term) -> Term:
-        """`term` without anything of the interpreter: handles become names, raises lose their places."""
-        raises = self._machine.world.raises
+    def _write(self, term: Term) -> Term:
+        """`term` over the quantities it is made of, without anything of the interpreter.
 
-        def replace(node: Term) -> Term | None:
-            if isinstance(node, Handle):
-                if node.kind in ("deferred", "bag"):
-                    return self._clean(self._named(self._machine.value(node)))
-                return self._machine.external_argument(node)
-            if isinstance(node, Raise):
-                return raising(raises[node.exception].exception) if node.exception in raises else node
-            return None
+        Handles become names and raises lose their places; where the operations are is noted.
+        """
+        written: dict[Term, Term] = {}
+        result = rewrite(term, self._final, written)
+        self._find_places()
+        for node, final in written.items():
+            if node in self._places and node not in self._parts:
+                self._written_places.setdefault(final, self._places[node])
+        return result
 
-        return rewrite(term, replace)
+    def _final(self, node: Term) -> Term | None:
+        if node in self._parts:
+            return self._parts[node]
+        if isinstance(node, Handle):
+            if node.kind in ("deferred", "bag"):
+                return self._write(self._named(self._machine.value(node)))
+            return self._machine.external_argument(node)
+        if isinstance(node, Raise):
+            site = self._machine.world.raises.get(node.exception)
+            return node if site is None else raising(site.exception)
+        return None
+
+    def _find_places(self) -> None:
+        """Carry the places of operations over to their terms with named measurements."""
+        origins = self._machine.world.origins
+        for raw, named in list(self._renamed.items())[self._placed :]:
+            if raw in origins and origins[raw].path:
+                self._places.setdefault(named, origins[raw])
+        self._placed = len(self._renamed)
 
     def _locations(self, term: Term, extra: tuple[Span, ...] = ()) -> tuple[Span, ...]:
         """Where the operations of `term` are written, those of the quantities inside it left out."""
-        origins = self._machine.world.origins
-        for raw, named in self._renamed.items():
-            if raw in origins and origins[raw].path:
-                self._places.setdefault(named, origins[raw])
+        self._find_places()
         found = set(extra)
         seen: set[Term] = set()
         stack = [term]
@@ -211,12 +236,13 @@ class Reading:
             define = self._machine.world.definitions.get(name)
             if define is None or name in self.definitions or name in self.quantities:
                 continue
-            term = self._clean(self._named(define()))
+            named = self._named(define())
+            term = self._write(named)
             if term is symbol(name) or isinstance(term, Opaque):
                 continue
             rule = self._machine.rules.symbols.get(name)
             unit = rule.unit if rule is not None else "1"
-            formula = Formula(self._abstract(term), unit, unit, None, self._sources(name), self._locations(term))
+            formula = Formula(term, unit, unit, None, self._sources(name), self._locations(named))
             self.definitions[name] = formula
             pending.extend(self._symbols(formula))
 
@@ -292,10 +318,7 @@ class Reading:
 
     def gaps(self) -> tuple[Gap, ...]:
         """Every place that was not followed and that a formula depends on."""
-        reasons = {
-            self._clean(self._abstract(self._named(term))): entry
-            for term, entry in self._machine.world.opaque_reasons.items()
-        }
+        reasons = {self._write(self._named(term)): entry for term, entry in self._machine.world.opaque_reasons.items()}
         found: dict[tuple[str, int, str], set[str]] = {}
         why: dict[tuple[str, int, str], str] = {}
         for name, formula in (*self.quantities.items(), *self.definitions.items()):
@@ -320,14 +343,51 @@ class Reading:
                     opaque_calls.add(node.name)
         return Coverage(modules, len(self._machine.world.functions_run), len(guards), tuple(sorted(opaque_calls)))
 
+    # ---- units -------------------------------------------------------------------------
+
     def conversions(self) -> tuple[UnitConversion, ...]:
-        """Scale factors applied to memory on the way."""
-        return ()
+        """Where memory changes its unit on the way, by place."""
+        self._infer_units()
+        changes = {node: units for node, units in self._units.conversions.items() if node in self._written_places}
+        # `x // 1024 // 1024` is one change.
+        inner = {
+            node: arg for node in changes for arg in children(node) if arg in changes and self._together(node, arg)
+        }
+        found: dict[tuple[Span, str, str], str] = {}
+        for node in changes:
+            if node in inner.values():
+                continue
+            first = node
+            while first in inner:
+                first = inner[first]
+            before, after = changes[first][0], changes[node][1]
+            found.setdefault((self._place(self._written_places[node]), str(before), str(after)), abridged(node))
+        return tuple(UnitConversion(text, old, new, place) for (place, old, new), text in sorted(found.items()))
+
+    def _together(self, *nodes: Term) -> bool:
+        return len({self._written_places[node] for node in nodes}) == 1
+
+    def unit_findings(self) -> tuple[UnitFinding, ...]:
+        """Where memory in different units is mixed, by place."""
+        self._infer_units()
+        problems = dict(self._units.problems)
+        for name, formula in self.quantities.items():
+            unit = self._units.of(formula.term)
+            if unit is not None and unit.is_memory and str(unit) != formula.source_unit:
+                problems[formula.term] = f"{name} is taken for {formula.source_unit} and comes out in {unit}"
+        found = {
+            (self._place(self._written_places[node]), f"{problem}: {abridged(node)}")
+            for node, problem in problems.items()
+            if node in self._written_places
+        }
+        return tuple(UnitFinding(message, place) for place, message in sorted(found))
+
+    def _infer_units(self) -> None:
+        for formula in (*self.quantities.values(), *self.definitions.values()):
+            self._units.of(formula.term)
+            if formula.error is not None:
+                self._units.of(formula.error)
 
 
 def _headroom(fraction: Term) -> Term:
     return apply("-", constant(1), fraction)
-
-
-def _replace(term: Term, old: Term, new: Term) -> Term:
-    return rewrite(term, lambda node: new if node is old else None)
