@@ -68,13 +68,13 @@ def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence
 
 def _unit_notes(base: Extraction, head: Extraction) -> tuple[str, ...]:
     """Mixtures of units that one side has and the other has not."""
-    notes = []
-    for words, side, other in (("is new", head, base), ("is gone", base, head)):
-        known = {finding.message for finding in other.unit_findings}
-        for finding in side.unit_findings:
-            if finding.message not in known:
-                notes.append(f"a doubtful unit {words}: {finding.message} at {finding.location}")
-    return tuple(notes)
+    sides = (("is new", head, base), ("is gone", base, head))
+    return tuple(
+        f"a doubtful unit {words}: {finding.message} at {finding.location}"
+        for words, side, other in sides
+        for finding in side.unit_findings
+        if finding.message not in {known.message for known in other.unit_findings}
+    )
 
 
 def _report_lost(
