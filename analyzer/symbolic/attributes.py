@@ -87,7 +87,7 @@ class Attributes:
             found = self._class_member(target, info, name, state) if info.class_key else None
             return UNSET if found is None else found
         if info is not None and info.kind in ("list", "dict", "tensor"):
-            return UNSET
+            return self.machine.world.base.get(target, {}).get(name, UNSET)
         return state.refine(self._read_leaf(target, name, state.fork()))
 
     def _read_leaf(self, target: Term, name: str, state: State) -> Term:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conjunction, disjunction, truth
+from analyzer.domain.build import conjunction, disjunction, map_leaves, truth
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -22,6 +22,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.attributes import STRING_METHODS
 from analyzer.symbolic.state import State
+from analyzer.symbolic.world import UNSET
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -100,7 +101,7 @@ class Builtins:
             if len(args) == 1:
                 items = self.items(args[0], state)
                 if items is None:
-                    return self._reduce(op, args[0])
+                    return self._reduce(op, args[0], state)
                 args = items
             if "default" in keywords and not args:
                 return keywords["default"]
@@ -110,9 +111,9 @@ class Builtins:
 
         return extremum
 
-    def _reduce(self, op: str, sequence: Term) -> Term:
+    def _reduce(self, op: str, sequence: Term, state: State) -> Term:
         return self.machine.world.unknown(
-            f"{op} of", "a sequence of unknown length", self.machine.span, self._plain(sequence)
+            f"{op} of", "a sequence of unknown length", self.machine.span, self.sequence(sequence, state)
         )
 
     def _plain(self, term: Term) -> Term:
@@ -130,7 +131,7 @@ class Builtins:
             if info is not None and info.kind == "list":
                 content = self.content(value, "items", state)
                 return content.args if isinstance(content, Apply) and content.op == "tuple" else None
-            if info is not None and info.kind == "dict":
+            if info is not None and info.kind == "dict" and self.opened(value, state) is None:
                 content = self.content(value, "keys", state)
                 return content.args if isinstance(content, Apply) and content.op == "tuple" else None
         if isinstance(value, Handle) and value.kind == "class":
@@ -145,10 +146,32 @@ class Builtins:
                 return state.refine(attributes[name])
         return None
 
+    def opened(self, container: Handle, state: State) -> Term | None:
+        """What made the keys of a dict unknown; None when they are known."""
+        unknown = self.content(container, "open", state)
+        return None if unknown is UNSET else unknown
+
+    def open_dict(self, container: Handle, reason: str, state: State, *args: Term) -> None:
+        """From now on a dict may hold more than is known."""
+        plain = (self.machine.external_argument(self.machine.value(arg)) for arg in args)
+        state.write(container, "open", self.machine.world.unknown("dict item", reason, self.machine.span, *plain))
+
+    def sequence(self, value: Term, state: State) -> Term:
+        """A sequence of unknown length as an argument: what made a container unknown stands for it."""
+        found = state.refine(self.machine.value(value))
+        info = self.machine.world.objects.get(found) if isinstance(found, Handle) else None
+        if isinstance(found, Handle) and info is not None:
+            unknown = self.opened(found, state) or self.content(
+                found, "keys" if info.kind == "dict" else "items", state
+            )
+            if unknown is not None and not (isinstance(unknown, Apply) and unknown.op == "tuple"):
+                return self.machine.external_argument(unknown)
+        return self.machine.external_argument(found)
+
     def _sum(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
         if items is None:
-            return self._reduce("sum", args[0])
+            return self._reduce("sum", args[0], state)
         total: Term = args[1] if len(args) > 1 else constant(0)
         for item in items:
             total = self.machine.apply("+", total, item)
@@ -161,8 +184,12 @@ class Builtins:
         items = self.items(leaf, state)
         if items is not None:
             return constant(len(items))
-        value = self._plain(leaf)
-        return self.machine.canonical(opaque("len", (value,)))
+        return map_leaves(self.sequence(leaf, state), self._length)
+
+    def _length(self, content: Term) -> Term:
+        if isinstance(content, Apply) and content.op == "tuple":
+            return constant(len(content.args))
+        return self.machine.canonical(opaque("len", (content,)))
 
     def _range(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         values = [self.machine.value(arg) for arg in args]
@@ -177,7 +204,7 @@ class Builtins:
         items = self.items(args[0], state)
         if items is None:
             name = "any" if empty is FALSE else "all"
-            return opaque(name, (self._plain(args[0]),))
+            return opaque(name, (self.sequence(args[0], state),))
         return combine(*(truth(self.machine.value(item)) for item in items)) if items else empty
 
     def _isinstance(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -254,12 +281,16 @@ class Builtins:
 
     def _reversed(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
-        return opaque("reversed", (self._plain(args[0]),)) if items is None else self.machine.tuple_of(items[::-1])
+        return (
+            opaque("reversed", (self.sequence(args[0], state),))
+            if items is None
+            else self.machine.tuple_of(items[::-1])
+        )
 
     def _enumerate(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
         if items is None:
-            return opaque("enumerate", (self._plain(args[0]),))
+            return opaque("enumerate", (self.sequence(args[0], state),))
         pairs = (self.machine.tuple_of((constant(i), item)) for i, item in enumerate(items))
         return self.machine.tuple_of(tuple(pairs))
 
@@ -267,7 +298,7 @@ class Builtins:
         columns = [self.items(arg, state) for arg in args]
         known = [column for column in columns if column is not None]
         if len(known) != len(columns):
-            return opaque("zip", tuple(self._plain(arg) for arg in args))
+            return opaque("zip", tuple(self.sequence(arg, state) for arg in args))
         return self.machine.tuple_of(tuple(self.machine.tuple_of(row) for row in zip(*known, strict=False)))
 
     def _super(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -287,7 +318,7 @@ class Builtins:
     def _next(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
         if items is None:
-            return opaque("next", (self._plain(args[0]), *args[1:]))
+            return opaque("next", (self.sequence(args[0], state), *args[1:]))
         if items:
             return items[0]
         return args[1] if len(args) > 1 else raising("StopIteration")
@@ -298,7 +329,9 @@ class Builtins:
         """A method of a string, list, dict or tensor."""
         if isinstance(receiver, Handle) and receiver.kind == "object":
             kind = self.machine.world.objects[receiver].kind
-            model = {"list": self._list_method, "dict": self._dict_method, "tensor": self._tensor_method}[kind]
+            if kind == "dict":
+                return self._dict_method(receiver, name, args, keywords, state)
+            model = {"list": self._list_method, "tensor": self._tensor_method}[kind]
             return model(receiver, name, args, state)
         if name in STRING_METHODS:
             return self.machine.apply(name, receiver, *args)
@@ -324,12 +357,12 @@ class Builtins:
             return self._list((receiver,), {}, state)
         return opaque(f".{name}()", tuple(self._plain(arg) for arg in args))
 
-    def _dict_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
+    def _dict_method(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         if name == "get":
             default = args[1] if len(args) > 1 else NONE
             return self.machine.expressions.dict_item(receiver, args[0], default, state)
         if name in ("keys", "__iter__"):
-            return self.content(receiver, "keys", state) or opaque("keys")
+            return self.opened(receiver, state) or self.content(receiver, "keys", state) or opaque("keys")
         if name in ("items", "values"):
             keys = self.items(receiver, state)
             if keys is not None:
@@ -338,8 +371,9 @@ class Builtins:
                     values if name == "values" else [self.machine.tuple_of(p) for p in zip(keys, values, strict=True)]
                 )
                 return self.machine.tuple_of(tuple(rows))
-        if name == "update" and args:
-            self.dict_update(receiver, args[0], state)
+        if name == "update":
+            for other in (*args, self.machine.dict_of(keywords, state)):
+                self.dict_update(receiver, other, state)
             return NONE
         if name == "pop":
             return self.machine.expressions.dict_item(receiver, args[0], args[1] if len(args) > 1 else NONE, state)
@@ -350,7 +384,7 @@ class Builtins:
         source = self.machine.force(other)
         keys = self.items(source, state) if isinstance(source, Handle) else None
         if keys is None or not isinstance(source, Handle):
-            state.write(receiver, "open", TRUE)
+            self.open_dict(receiver, "a dict takes over what is not known", state, source)
             return
         for key in keys:
             self.machine.expressions.set_item(

@@ -89,8 +89,12 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
                 raises = True
-            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name))) if name in _MUTATORS | _CHANGING:
+            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if (
+                name in _MUTATORS | _CHANGING
+            ):
                 changes = True
+                if isinstance(callee, ir.Attribute) and isinstance(callee.value, ir.Name):
+                    binds.add(callee.value.id)
             case ir.UnsupportedStatement(binds=names):
                 binds.update(names)
             case _:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional
+from analyzer.domain.build import conditional, leaves, map_leaves
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -269,14 +269,28 @@ class Expressions:
         if self.machine.world.objects[target].kind == "list":
             self._set_list_item(target, key, value, state)
             return
-        if self.machine.world.objects[target].kind != "dict" or not isinstance(key, Constant):
-            state.write(target, "open", TRUE)
+        if self.machine.world.objects[target].kind != "dict":
             return
         keys = self.machine.calls.builtins.content(target, "keys", state)
-        known = keys.args if isinstance(keys, Apply) else ()
-        if key not in known:
-            state.write(target, "keys", self.machine.tuple_of((*known, key)))
+        if not isinstance(key, Constant):
+            known = {name for leaf in leaves(keys or NONE) or () if isinstance(leaf, Apply) for name in leaf.args}
+            self._set_open_item(target, key, tuple(sorted(known, key=repr)), value, state)
+            return
+        extended = map_leaves(keys or NONE, lambda leaf: self._with_key(leaf, key))
+        if extended is not keys:
+            state.write(target, "keys", extended)
         state.write(target, item_key(key), value)
+
+    def _with_key(self, keys: Term, key: Constant) -> Term:
+        known = keys.args if isinstance(keys, Apply) else ()
+        return keys if key in known else self.machine.tuple_of((*known, key))
+
+    def _set_open_item(self, target: Handle, key: Term, known: tuple[Term, ...], value: Term, state: State) -> None:
+        """An item under a key that is not known: it may be any of the known ones, or a new one."""
+        for name in known:
+            before = self.machine.calls.builtins.content(target, item_key(name), state) or UNSET
+            state.write(target, item_key(name), conditional(self.machine.apply("==", key, name), value, before))
+        self.machine.calls.builtins.open_dict(target, "an item of a dict is set under an unknown key", state, key)
 
     def _set_list_item(self, target: Handle, key: Term, value: Term, state: State) -> None:
         items = self.machine.calls.builtins.items(target, state)
@@ -297,10 +311,12 @@ class Expressions:
             found = builtins.content(target, item_key(key), state)
             if found is not None and found is not UNSET:
                 return found
-            return default if builtins.content(target, "open", state) is None else opaque("item", (key,))
+            unknown = builtins.opened(target, state)
+            return default if unknown is None else opaque("item", (unknown, key))
         keys = builtins.items(target, state)
         if keys is None:
-            return opaque("item", (self.machine.external_argument(key),))
+            content = builtins.opened(target, state) or builtins.content(target, "keys", state) or NONE
+            return opaque("item", (self.machine.external_argument(content), self.machine.external_argument(key)))
         result = default
         for known in reversed(keys):
             value = builtins.content(target, item_key(known), state) or default
@@ -394,7 +410,7 @@ class Expressions:
         inner = state.fork()
         parts: list[Term] = [constant(node.kind)]
         for depth, clause in enumerate(node.clauses):
-            parts.append(self.machine.external_argument(self.machine.value(self.evaluate(clause.iterable, inner))))
+            parts.append(self.machine.calls.builtins.sequence(self.evaluate(clause.iterable, inner), inner))
             self.machine.statements.bind(clause.target, opaque(f"each#{depth}"), inner)
             parts.extend(self.guard(condition, inner) for condition in clause.conditions)
         parts.append(self.machine.external_argument(self.machine.value(self.evaluate(node.element, inner))))

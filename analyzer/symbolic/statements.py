@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    Handle,
     Raise,
     Term,
     constant,
@@ -22,7 +24,7 @@ from analyzer.domain.terms import (
     symbols_of,
 )
 from analyzer.symbolic.effects import effects_of, walk_syntax
-from analyzer.symbolic.state import Frame, State, always_raises, raised
+from analyzer.symbolic.state import Attributes, Frame, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
 
 if TYPE_CHECKING:
@@ -190,15 +192,27 @@ class Statements:
             return
         final: list[State] = []
 
+        heap = state.heap.copy()
+
         def execute(name: str, start: State) -> Term:
             if not final:
                 outcome = self._compound(node, start)
                 final.append(start if outcome.fall is None else outcome.fall)
                 start.heap = final[0].heap
-            return final[0].env.get(name, self.machine.unbound(name))
+            return self._changed(final[0].env.get(name, self.machine.unbound(name)), heap, final[0])
 
         for name in sorted(effects.binds):
             state.env[name] = self.machine.defer(lambda s, n=name: execute(n, s), state, name)  # type: ignore[misc]  # a lambda with a default has no inferable type
+
+    def _changed(self, value: Term, before: Mapping[Term, Attributes], state: State) -> Term:
+        """A container that a postponed statement changed, as it was afterwards: others still see it as before."""
+        content = state.heap.get(value)
+        if not isinstance(value, Handle) or content is None or content is before.get(value):
+            return value
+        info = self.machine.world.objects.get(value)
+        if info is None or info.kind not in ("list", "dict"):
+            return value
+        return self.machine.world.container(info.kind, state, {**self.machine.world.base.get(value, {}), **content})
 
     def _compound(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901, PLR0912 - one case for each kind of statement
         match node:
@@ -440,37 +454,41 @@ class Statements:
 
     def _havoc(self, body: tuple[ir.Stmt, ...], target: ir.Expr | None, state: State, reason: str) -> Outcome:
         """A loop that cannot be unrolled: what its body assigns becomes unknown."""
+        for name in frozenset[str]().union(*(effects_of(statement).binds for statement in body)):
+            # A container that the body changes has to be there before it.
+            self.machine.force(state.env.get(name, NONE))
         trial, place = state.fork(), self.machine.span
         if target is not None:
             self.bind(target, opaque("each"), trial)
-        before = dict(state.env)
-        heap = dict(state.heap)
+        before, counter = state.fork(), self.machine.world.counter
         outcome = self.run(body, trial)
         self.machine.span = place
         after = [e.state for e in outcome.exits if e.kind in ("continue", "break")]
-        after += [outcome.fall] if outcome.fall is not None else []
-        for final in after:
-            for name, value in final.env.items():
-                if before.get(name) is not value:
-                    state.env[name] = self.machine.world.unknown(
-                        f"loop:{name}", reason, self.machine.span, *self._loop_argument(value)
-                    )
-            for owner, attributes in final.heap.items():
-                for name, value in attributes.items():
-                    if heap.get(owner, {}).get(name) is not value and owner in heap:
-                        unknown = self.machine.world.unknown(
-                            f"loop:{name}", reason, self.machine.span, *self._loop_argument(value)
-                        )
-                        state.write(owner, name, unknown)
+        for final in (*after, outcome.fall):
+            if final is not None:
+                self._forget(before, final, counter, reason, state)
         left = [e for e in outcome.exits if e.kind == "return"]
         if not left:
             return Outcome(state, [])
-        value = self.machine.world.unknown("loop:return", reason, place, *self._loop_argument(left[0].value))
+        value = self._after_loop("return", left[0].value, reason)
         return Outcome(state, [Exit("return", truth(value), value, state.fork(), left[0].span)])
 
-    def _loop_argument(self, value: Term) -> tuple[Term, ...]:
-        """What one iteration computes, so that a changed body is a different unknown."""
-        return (self.machine.external_argument(self.machine.force(value)),)
+    def _forget(self, before: State, final: State, counter: int, reason: str, state: State) -> None:
+        """Make unknown in `state` what one iteration from `before` to `final` changes."""
+        for name, value in final.env.items():
+            if before.env.get(name) is not value:
+                state.env[name] = self._after_loop(name, value, reason)
+        for owner, attributes in final.heap.items():
+            if not self.machine.world.is_newer(owner, counter):
+                known = {**self.machine.world.base.get(owner, {}), **before.heap.get(owner, {})}
+                for name, value in attributes.items():
+                    if known.get(name) is not value:
+                        state.write(owner, name, self._after_loop(name, value, reason))
+
+    def _after_loop(self, name: str, value: Term, reason: str) -> Term:
+        """What is unknown after a loop: a function of what one iteration computes, so that a changed body shows."""
+        once = self.machine.external_argument(self.machine.force(value))
+        return self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, once)
 
     # ---- exceptions ----------------------------------------------------------------------
 
