@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.domain.build import apply, conditional
-from analyzer.domain.terms import Apply, Conditional, Constant, Term, constant, symbols_of, walk
+from analyzer.domain.terms import (
+    Apply,
+    Conditional,
+    Constant,
+    Symbol,
+    Term,
+    children,
+    constant,
+    post_order,
+    symbols_of,
+    walk,
+)
 from analyzer.domain.unit import parse_unit
 from analyzer.units import Inference
 
@@ -36,13 +47,16 @@ class Budget:
 
 def find_budget(tokens: Term, units: Inference) -> Budget | None:
     """The budget behind a token count; None when no division of memory is found."""
-    memo: dict[int, Budget | None] = {}
+    memo: dict[Term, Budget | None] = {}
+    measured = _measured(tokens)
 
     def visit(term: Term) -> Budget | None:
-        if id(term) not in memo:
-            memo[id(term)] = None
-            memo[id(term)] = _scaled_budget(term) or _join(term, visit) or _budget_in_unit(term, units)
-        return memo[id(term)]
+        if term not in memo:
+            memo[term] = None
+            division = _division(term, measured)
+            scaled = None if division is None else _scaled_budget(*division)
+            memo[term] = scaled or _join(term, visit) or (_budget_in_unit(*division, units) if division else None)
+        return memo[term]
 
     return visit(tokens)
 
@@ -64,30 +78,35 @@ def _join(term: Term, visit: Callable[[Term], Budget | None]) -> Budget | None:
     return None
 
 
-def _scaled_budget(term: Term) -> Budget | None:
-    """The budget when `term` itself is the division, of GiB that are turned into bytes."""
-    division = _division(term)
-    scaled = None if division is None else _unscale(division[0])
-    return None if division is None or scaled is None else Budget(scaled, division[1], "GiB", exact=True)
+def _measured(root: Term) -> frozenset[Term]:
+    """The parts of `root` that depend on a measurement."""
+    found: set[Term] = set()
+    for term in post_order(root):
+        if (isinstance(term, Symbol) and term.name in _MEASURED) or not found.isdisjoint(children(term)):
+            found.add(term)
+    return frozenset(found)
 
 
-def _budget_in_unit(term: Term, units: Inference) -> Budget | None:
-    """The budget when `term` itself is the division, of memory in whatever unit it has by then."""
-    division = _division(term)
-    unit = None if division is None else units.of(division[0])
-    if division is None or unit is None or not unit.is_memory or isinstance(division[1], Constant):
-        return None
-    return Budget(*division, str(unit), exact=True)
-
-
-def _division(term: Term) -> tuple[Term, Term] | None:
+def _division(term: Term, measured: frozenset[Term]) -> tuple[Term, Term] | None:
     """What is divided and by what, when the one was measured and the other was not."""
     if not isinstance(term, Apply) or term.op not in ("//", "/"):
         return None
     numerator, cost = term.args
-    if not symbols_of(numerator) & _MEASURED or symbols_of(cost) & _MEASURED:
+    return (numerator, cost) if numerator in measured and cost not in measured else None
+
+
+def _scaled_budget(numerator: Term, cost: Term) -> Budget | None:
+    """The budget of a division of GiB that are turned into bytes."""
+    scaled = _unscale(numerator)
+    return None if scaled is None else Budget(scaled, cost, "GiB", exact=True)
+
+
+def _budget_in_unit(numerator: Term, cost: Term, units: Inference) -> Budget | None:
+    """The budget of a division of memory in whatever unit it has by then."""
+    unit = units.of(numerator)
+    if unit is None or not unit.is_memory or isinstance(cost, Constant):
         return None
-    return numerator, cost
+    return Budget(numerator, cost, str(unit), exact=True)
 
 
 def _unscale(term: Term) -> Term | None:

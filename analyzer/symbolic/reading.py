@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 from analyzer.domain.build import apply, conditional, conjunction, map_leaves, negate, rewrite
 from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion, UnitFinding
@@ -201,8 +202,10 @@ class Reading:
 
     def _find_places(self) -> None:
         """Carry the places of operations over to their terms with named measurements."""
+        if len(self._renamed) == self._placed:
+            return
         origins = self._machine.world.origins
-        for raw, named in list(self._renamed.items())[self._placed :]:
+        for raw, named in islice(self._renamed.items(), self._placed, None):
             if raw in origins and origins[raw].path:
                 self._places.setdefault(named, origins[raw])
         self._placed = len(self._renamed)
