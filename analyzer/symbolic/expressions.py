@@ -12,6 +12,7 @@ from analyzer.domain.terms import (
     NONE,
     TRUE,
     Apply,
+    Atom,
     Constant,
     Handle,
     Term,
@@ -272,7 +273,7 @@ class Expressions:
         if self.machine.world.objects[target].kind != "dict":
             return
         keys = self.machine.calls.builtins.content(target, "keys", state)
-        if not isinstance(key, Constant):
+        if not isinstance(key, Constant | Atom):
             known = {name for leaf in leaves(keys or NONE) or () if isinstance(leaf, Apply) for name in leaf.args}
             self._set_open_item(target, key, tuple(sorted(known, key=repr)), value, state)
             return
@@ -281,7 +282,7 @@ class Expressions:
             state.write(target, "keys", extended)
         state.write(target, item_key(key), value)
 
-    def _with_key(self, keys: Term, key: Constant) -> Term:
+    def _with_key(self, keys: Term, key: Term) -> Term:
         known = keys.args if isinstance(keys, Apply) else ()
         return keys if key in known else self.machine.tuple_of((*known, key))
 
@@ -307,7 +308,7 @@ class Expressions:
         """The value under `key`; a symbolic key chooses among the known ones."""
         builtins = self.machine.calls.builtins
         key = self.machine.value(key)
-        if isinstance(key, Constant):
+        if isinstance(key, Constant | Atom):
             found = builtins.content(target, item_key(key), state)
             if found is not None and found is not UNSET:
                 return found
