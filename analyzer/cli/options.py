@@ -28,11 +28,16 @@ class Common:
     repo: Path | None
     source: str | None
     rules: Path | None
-    output: Path | None
+    outputs: tuple[Path, ...]
     use_cache: bool
     quiet: bool
     verbose: bool
-    format: str = "text"
+    formats: tuple[str, ...] = ()
+
+    @property
+    def in_text(self) -> bool:
+        """Whether a person reads the result, notes included."""
+        return not self.formats or "text" in self.formats
 
     def for_api(self) -> Options:
         """The part that decides where code, rules and cache are."""
@@ -48,24 +53,30 @@ class Common:
         )
 
 
-def common_options(command: str, output_help: str = "Write the result to this file.") -> Callable[[Function], Function]:
+_OUTPUT_HELP: Final = (
+    "Write the result to this file; - is stdout. With several formats, a file goes to the format that its"
+    " suffix names, else to the first that has none."
+)
+
+
+def common_options(command: str, output_help: str = _OUTPUT_HELP) -> Callable[[Function], Function]:
     """Give a command the shared options, as its first argument `common`."""
     formats = formats_of(command)
-    options = [
+    options: list[Callable[[Function], Function]] = [
         click.option("--repo", type=_PATH, metavar="DIR", help="The clone of SGLang to read (else $SGLANG_REPO)."),
         click.option("--source", type=click.Choice(_SOURCES), help="Where code comes from."),
         click.option("--rules", type=_PATH, metavar="DIR", help="A rules folder to use instead of the built-in one."),
-        click.option("-o", "--output", type=_PATH, metavar="PATH", help=output_help),
+        click.option("-o", "--output", "outputs", type=_PATH, multiple=True, metavar="PATH", help=output_help),
         click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
         click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
         click.option("-v", "--verbose", is_flag=True, help="Tracebacks of failures."),
-        *([click.option("--format", type=click.Choice(formats), default=formats[0])] if formats else []),
+        *([_format_option(formats)] if formats else []),
     ]
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
         def call(no_cache: bool, **values: Any) -> Any:  # noqa: FBT001 - click calls by keyword
-            names = ("repo", "source", "rules", "output", "quiet", "verbose", *(["format"] if formats else []))
+            names = ("repo", "source", "rules", "outputs", "quiet", "verbose", *(["formats"] if formats else []))
             common = Common(use_cache=not no_cache, **{name: values.pop(name) for name in names})
             click.get_current_context().ensure_object(State).verbose = common.verbose
             return function(common, **values)
@@ -76,6 +87,11 @@ def common_options(command: str, output_help: str = "Write the result to this fi
         return call
 
     return decorate
+
+
+def _format_option(formats: tuple[str, ...]) -> Callable[[Function], Function]:
+    text = f"How to write the result (default: {formats[0]}; repeatable)."
+    return click.option("--format", "formats", type=click.Choice(formats), multiple=True, help=text)
 
 
 def selection_options(function: Function) -> Function:

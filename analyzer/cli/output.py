@@ -1,16 +1,18 @@
-"""Where results go: stdout or a file, in the chosen format."""
+"""Where results go: stdout or files, in the chosen formats."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.cli.options import Common
 from analyzer.cli.progress import StderrProgress
-from analyzer.render.formats import render
+from analyzer.domain.errors import UsageError
+from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
 
 if TYPE_CHECKING:
@@ -18,21 +20,45 @@ if TYPE_CHECKING:
 
 _PLAIN_WIDTH: Final = 100
 _MIN_WIDTH: Final = 40
+_STDOUT: Final = Path("-")
 
 
 def emit(command: str, report: Any, common: Common, rules: RuleSet, scenarios: Iterable[str] = ()) -> None:
-    """Write `report` in the chosen format to the chosen place."""
-    text = render(command, common.format, report, _page(common, rules, scenarios))
-    if common.output is None:
-        write_stdout(text)
-        return
-    from analyzer.adapters.output import write_file  # noqa: PLC0415 - only with -o
+    """Write `report` in every chosen format to its place."""
+    names = common.formats or formats_of(command)[:1]
+    for name, file in place_outputs(names, common.outputs):
+        text = render(command, name, report, _page(rules, scenarios, on_terminal=file is None))
+        if file is None:
+            write_stdout(text)
+            continue
+        from analyzer.adapters.output import write_file  # noqa: PLC0415 - only with -o
 
-    write_file(common.output, text.encode("utf-8", "backslashreplace"))
+        write_file(file, text.encode("utf-8", "backslashreplace"))
+
+
+def place_outputs(formats: Sequence[str], files: Sequence[Path]) -> list[tuple[str, Path | None]]:
+    """Each format with its file, None for stdout. Raises UsageError when a file has no format.
+
+    A file goes to the format that its suffix names, else to the first format without one.
+    """
+    names = list(dict.fromkeys(formats))
+    if len(files) > len(names):
+        hint = "give one --format for each -o"
+        raise UsageError(f"{len(files)} output files, but {len(names)} format{'s'[: len(names) > 1]}", hint=hint)
+    placed: dict[str, Path] = {}
+    others: list[Path] = []
+    for file in files:
+        named = next((name for name in names if name not in placed and file.suffix in FORMATS[name].suffixes), None)
+        if named is None:
+            others.append(file)
+        else:
+            placed[named] = file
+    placed.update(zip((name for name in names if name not in placed), others, strict=False))
+    return [(name, None if placed.get(name, _STDOUT) == _STDOUT else placed[name]) for name in names]
 
 
 def note_all(notes: Iterable[str], common: Common) -> None:
-    """Say notes that the chosen format has no place for."""
+    """Say notes that no chosen format has a place for."""
     progress = StderrProgress(quiet=common.quiet)
     for note in notes:
         progress.note(note)
@@ -52,18 +78,19 @@ def write_stdout(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _page(common: Common, rules: RuleSet, scenarios: Iterable[str]) -> Page:
+def _page(rules: RuleSet, scenarios: Iterable[str], *, on_terminal: bool) -> Page:
     from analyzer.application.selection import scenario_title  # noqa: PLC0415 - `--help` does not need it
 
     width = max(shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns, _MIN_WIDTH)
     return Page(
         width=width,
-        colour=_has_colours(common),
+        colour=on_terminal and _has_colours(),
         scenario_titles={name: scenario_title(name, rules) for name in {*scenarios, *rules.scenarios}},
         quantity_titles={name: rule.title for name, rule in rules.quantities.items()},
+        change_rules=rules.changes,
     )
 
 
-def _has_colours(common: Common) -> bool:
+def _has_colours() -> bool:
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return common.output is None and sys.stdout.isatty() and not plain
+    return sys.stdout.isatty() and not plain

@@ -11,23 +11,10 @@ from analyzer.compare.explain import Part
 from analyzer.domain.extraction import Formula
 from analyzer.domain.notation import to_latex, to_text
 from analyzer.domain.report import Change, Kind, Side, Witness
-from analyzer.domain.rules import ChangeRule, RuleSet
+from analyzer.domain.rules import FALLBACK_RULE, ChangeRule, RuleSet
 from analyzer.domain.terms import Term
 
 _SHORT: Final = 160
-_FALLBACK: Final = ChangeRule(
-    "SGM100",
-    "any",
-    "any",
-    (),
-    (),
-    "warning",
-    "Formula changed",
-    "{quantity}: {before} became {after}",
-    "No more specific rule describes this change.",
-    "Read both formulas.",
-    "",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +95,7 @@ def choose_rule(rules: Sequence[ChangeRule], area: str, action: str, kind: Kind,
         and (not rule.quantities or quantity in rule.quantities)
     ]
     fitting.sort(key=lambda rule: (not rule.quantities, rule.action == "any", not rule.kinds, rule.id))
-    return fitting[0] if fitting else _FALLBACK
+    return fitting[0] if fitting else FALLBACK_RULE
 
 
 def _side(term: Term | None, formula: Formula | None) -> Side | None:

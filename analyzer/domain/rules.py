@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from analyzer.domain.terms import Scalar, Term
 
@@ -83,6 +84,22 @@ class ChangeRule:
     why: str
     what_to_do: str
     example: str
+
+
+FALLBACK_RULE: Final = ChangeRule(
+    id="SGM100",
+    area="any",
+    action="any",
+    kinds=(),
+    quantities=(),
+    level="warning",
+    title="Formula changed",
+    message="{quantity}: {before} became {after}",
+    why="No more specific rule describes this change.",
+    what_to_do="Read both formulas.",
+    example="a rules folder without a rule for what changed",
+)
+"""Turns a difference that no rule of a rules folder fits into a finding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from analyzer.domain.evaluation import Value
 from analyzer.domain.extraction import Gap, Hop
+from analyzer.domain.report import Kind
 from analyzer.domain.source import Revision, Span
 from analyzer.render.document import Document
 
+VERDICTS: Final[Mapping[Kind, str]] = {
+    Kind.IDENTICAL: "The formulas are identical.",
+    Kind.MOVED: "The formulas are the same; they only moved or were renamed.",
+    Kind.REFACTOR: "The formulas are written differently and proven equal.",
+    Kind.UNIT: "A value carries another unit on its way; the results are the same.",
+    Kind.ROUNDING: "The results differ by rounding only.",
+    Kind.UNDECIDED: "The formulas differ, and it could not be decided whether the results do.",
+    Kind.SEMANTIC: "The formulas differ: the same inputs can give other results.",
+    Kind.LOST: "The formula can no longer be found in the newer version.",
+}
 _MAX_LOCATIONS: Final = 12
 _SHORT_COMMIT: Final = 12
 # Anything else is the name of an archive, a folder or the working tree.
@@ -24,14 +35,24 @@ def number(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
+def share(relative: float) -> str:
+    """A relative change in percent, to three digits where it is small."""
+    return f"{100 * relative:+,.0f} %" if abs(relative) >= 1 else f"{100 * relative:+.3g} %"
+
+
 def plural(count: int, noun: str) -> str:
     """``1 gap``, ``2 gaps``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def is_commit(revision: Revision) -> bool:
+    """Whether a revision is a commit of a repository."""
+    return _COMMIT.fullmatch(revision.commit) is not None
+
+
 def revision_title(revision: Revision) -> str:
     """A ref as the reader gave it, and what it stands for."""
-    commit = revision.commit[:_SHORT_COMMIT] if _COMMIT.fullmatch(revision.commit) else revision.commit
+    commit = revision.commit[:_SHORT_COMMIT] if is_commit(revision) else revision.commit
     known = dict.fromkeys(name for name in (revision.resolved, commit) if name not in ("", revision.spec))
     return f"{revision.spec} ({', '.join(known)})" if known else revision.spec
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
-from analyzer.render.blocks import number, places, revision_title, write_gaps, write_notes
+from analyzer.render.blocks import VERDICTS, number, places, revision_title, share, write_gaps, write_notes
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
 
-_VERDICTS: Final[Mapping[Kind, str]] = {
-    Kind.IDENTICAL: "The formulas are identical.",
-    Kind.MOVED: "The formulas are the same; they only moved or were renamed.",
-    Kind.REFACTOR: "The formulas are written differently and proven equal.",
-    Kind.UNIT: "A value carries another unit on its way; the results are the same.",
-    Kind.ROUNDING: "The results differ by rounding only.",
-    Kind.UNDECIDED: "The formulas differ, and it could not be decided whether the results do.",
-    Kind.SEMANTIC: "The formulas differ: the same inputs can give other results.",
-    Kind.LOST: "The formula can no longer be found in the newer version.",
-}
 _WIDE: Final = 110
 _LEVEL_STYLES: Final = {"note": "good", "warning": "attention", "error": "bad"}
 
@@ -29,7 +18,7 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     """Write the whole report."""
     document.say(f"{revision_title(report.base)} -> {revision_title(report.head)}", "title", hanging=4)
     verdict = report.verdict
-    document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {_VERDICTS[verdict]}")))
+    document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {VERDICTS[verdict]}")))
     _write_affected(document, report, page)
     for position, change in enumerate(report.changes, 1):
         _write_change(document, position, change, page)
@@ -143,8 +132,8 @@ def _delta(witness: Witness) -> str:
     if delta is None:
         return ""
     sign = "+" if delta > 0 else ""
-    share = f", {100 * relative:+.3g} %" if relative is not None else ""
-    return f"  ({sign}{number(delta)}{share})"
+    percent = f", {share(relative)}" if relative is not None else ""
+    return f"  ({sign}{number(delta)}{percent})"
 
 
 def _write_places(document: Document, change: Change) -> None:

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
 from analyzer.render.page import Page
 
-# Format -> the module whose function `render_<command>` writes it, and the commands that have it.
-FORMATS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "text": ("analyzer.render.text", ("diff", "show", "trace", "eval")),
-    "json": ("analyzer.render.json", ("diff", "show", "trace", "eval")),
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The module whose function `render_<command>` writes it, the commands that have it, its file suffixes."""
+
+    module: str
+    commands: tuple[str, ...]
+    suffixes: tuple[str, ...]
+
+
+_GATES: Final = ("diff",)
+FORMATS: Final[Mapping[str, Format]] = {
+    "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval"), (".txt",)),
+    "json": Format("analyzer.render.json", (*_GATES, "show", "trace", "eval"), (".json",)),
+    "markdown": Format("analyzer.render.markdown", _GATES, (".md", ".markdown")),
+    "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),
+    "github": Format("analyzer.render.github", _GATES, ()),
 }
 
 
 def formats_of(command: str) -> tuple[str, ...]:
     """The formats that `command` has, its default first."""
-    return tuple(name for name, (_, commands) in FORMATS.items() if command in commands)
+    return tuple(name for name, form in FORMATS.items() if command in form.commands)
 
 
 def render(command: str, name: str, report: Any, page: Page) -> str:
     """`report` of `command` in the format `name`."""
-    renderer: Callable[[Any, Page], str] = getattr(import_module(FORMATS[name][0]), f"render_{command}")
+    renderer: Callable[[Any, Page], str] = getattr(import_module(FORMATS[name].module), f"render_{command}")
     return renderer(report, page)

@@ -21,25 +21,25 @@ Object = dict[str, Any]
 def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     del page
-    return _write(diff_object(report))
+    return write_object(diff_object(report))
 
 
 def render_show(report: ShowReport, page: Page) -> str:
     """The formulas of one ref."""
     del page
-    return _write(show_object(report))
+    return write_object(show_object(report))
 
 
 def render_trace(report: TraceReport, page: Page) -> str:
     """The value path of one ref."""
     del page
-    return _write(trace_object(report))
+    return write_object(trace_object(report))
 
 
 def render_eval(report: EvaluationReport, page: Page) -> str:
     """The results of every case."""
     del page
-    return _write([_case(report.revision, result) for result in report.results])
+    return write_object([_case(report.revision, result) for result in report.results])
 
 
 def diff_object(report: DiffReport) -> Object:
@@ -75,7 +75,7 @@ def change_object(change: Change) -> Object:
         "summary": change.summary,
         "before": _side(change.before),
         "after": _side(change.after),
-        "witness": _witness(change.witness),
+        "witness": witness_object(change.witness),
         "bound": change.bound,
         "commits": [_commit(commit) for commit in change.commits],
         "fingerprint": change.fingerprint,
@@ -108,9 +108,11 @@ def trace_object(report: TraceReport) -> Object:
     }
 
 
-def _write(value: object) -> str:
-    # ASCII only: nothing of the analysed source reaches a terminal unescaped.
-    return json.dumps(_finite(value), indent=1, allow_nan=False) + "\n"
+def write_object(value: object) -> str:
+    """`value` as JSON that neither a terminal nor a workflow log takes for a command."""
+    text = json.dumps(_finite(value), indent=1, allow_nan=False) + "\n"
+    # An old form of workflow commands counts anywhere in a line; in JSON it can only stand in a string.
+    return text.replace("##[", "\\u0023#[")
 
 
 def _finite(value: Any) -> Any:
@@ -184,7 +186,8 @@ def _side(side: Side | None) -> Object | None:
     return {"text": side.text, "latex": side.latex, "unit": side.unit, "locations": _locations(side.locations)}
 
 
-def _witness(witness: Witness | None) -> Object | None:
+def witness_object(witness: Witness | None) -> Object | None:
+    """The object of a witness, null when there is none."""
     if witness is None:
         return None
     return {

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+from analyzer.domain.rules import ChangeRule
+
+UPSTREAM: Final = "https://github.com/sgl-project/sglang"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The width in columns, whether colours may be used, and the scenarios and quantities in words."""
+    """The width in columns, whether colours may be used, names in words, the change rules, where links lead."""
 
     width: int = 100
     colour: bool = False
     scenario_titles: Mapping[str, str] = field(default_factory=dict)
     quantity_titles: Mapping[str, str] = field(default_factory=dict)
+    change_rules: tuple[ChangeRule, ...] = ()
+    upstream: str = UPSTREAM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyzer.render.defuse import defuse
 from analyzer.render.document import Document
 
 _STYLES: Final = {
@@ -25,7 +26,7 @@ def paint(document: Document, *, colour: bool) -> str:
 
 
 def _plain(document: Document) -> str:
-    return "".join("".join(piece.text for piece in line).rstrip() + "\n" for line in document.lines)
+    return defuse("".join("".join(piece.text for piece in line).rstrip() + "\n" for line in document.lines))
 
 
 def _coloured(document: Document) -> str:

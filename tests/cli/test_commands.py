@@ -139,3 +139,24 @@ def test_wrong_rules_are_listed_line_by_line(analyzer: Run, tmp_path: Path) -> N
     found = analyzer("show", "v0.4.0")
     assert found.code == 2
     assert len(found.err.splitlines()) == 3
+
+
+def test_several_formats_go_to_their_files_and_to_stdout(analyzer: Run, tmp_path: Path) -> None:
+    formats = ("--format", "json", "--format", "text", "--format", "markdown", "--format", "sarif")
+    found = analyzer("diff", "v0.4.0", "v0.5.0", *formats, "-o", "r.md", "-o", "first", "-o", "r.sarif", "-q")
+    assert found.code == 1
+    assert found.out.splitlines()[1].startswith("semantic: ")
+    assert json.loads((tmp_path / "first").read_text())["verdict"] == "semantic"
+    assert (tmp_path / "r.md").read_text().startswith("## KV-cache sizing of SGLang: semantic")
+    assert json.loads((tmp_path / "r.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_a_dash_is_stdout(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--format", "github", "-o", "-")
+    assert found.out.startswith("::notice title=SGLang memory%3A semantic::v0.4.0")
+
+
+def test_more_files_than_formats_is_a_mistake(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--format", "json", "-o", "a.json", "-o", "b.json")
+    assert (found.code, found.out) == (2, "")
+    assert "2 output files, but 1 format" in found.err

@@ -91,7 +91,7 @@ def test_a_value_says_what_is_missing_only_when_it_is_none(rules: RuleSet) -> No
 
 
 def test_every_format_has_a_renderer_for_every_command_it_claims() -> None:
-    for name, (module, commands) in FORMATS.items():
-        for command in commands:
-            assert callable(getattr(import_module(module), f"render_{command}"))
+    for name, form in FORMATS.items():
+        for command in form.commands:
+            assert callable(getattr(import_module(form.module), f"render_{command}"))
             assert name in formats_of(command)

@@ -52,6 +52,6 @@ def command(
     with api.Workspace(common.for_api()) as workspace:
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
         emit("diff", report, common, workspace.rules, scenarios)
-    if common.format != "text":
+    if not common.in_text:
         note_all(report.notes, common)
     return int(report.verdict >= fail_on)

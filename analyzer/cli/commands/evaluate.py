@@ -40,7 +40,7 @@ def command(
             raise UsageError(problems[0])
         emit("eval", report, common, workspace.rules, (case.scenario for case in cases))
     note_all(filter(None, [report.revision.note]), common)
-    if common.format != "text":
+    if not common.in_text:
         ignored = dict.fromkeys(name for result in report.results for name in result.ignored)
         note_all([f"the formulas of {ref} do not read {', '.join(ignored)}"] if ignored else [], common)
         note_all((f"a case cannot be evaluated: {problem}" for problem in dict.fromkeys(problems)), common)

@@ -19,5 +19,5 @@ def command(common: Common, ref: str, scenarios: tuple[str, ...], quantities: tu
     with api.Workspace(common.for_api()) as workspace:
         report = api.show(ref, scenarios=scenarios, quantities=quantities, options=workspace)
         emit("show", report, common, workspace.rules, scenarios)
-    if common.format != "text":
+    if not common.in_text:
         note_all(report.notes, common)

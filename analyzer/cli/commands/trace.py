@@ -18,5 +18,5 @@ def command(common: Common, ref: str) -> None:
     with api.Workspace(common.for_api()) as workspace:
         report = api.trace(ref, options=workspace)
         emit("trace", report, common, workspace.rules)
-    if common.format != "text":
+    if not common.in_text:
         note_all(report.notes, common)

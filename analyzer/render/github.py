@@ -1,0 +1,51 @@
+"""Findings as GitHub workflow commands, which show as annotations of the run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analyzer.domain.report import Change, DiffReport, Kind
+from analyzer.render.blocks import VERDICTS, number, places, revision_title
+from analyzer.render.markup import one_line
+from analyzer.render.page import Page
+
+_COMMANDS: Final = {"note": "notice", "warning": "warning", "error": "error"}
+_MAX_MESSAGE: Final = 2_000
+_MAX_TITLE: Final = 120
+
+
+def render_diff(report: DiffReport, page: Page) -> str:
+    """A comparison: the verdict as a notice, then one annotation per change that matters."""
+    del page
+    names = f"{revision_title(report.base)} -> {revision_title(report.head)}"
+    lines = [annotation("notice", f"SGLang memory: {report.verdict.label}", f"{names}: {VERDICTS[report.verdict]}")]
+    lines += [_change(change) for change in report.changes if change.kind >= Kind.ROUNDING]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def annotation(level: str, title: str, message: str) -> str:
+    """One workflow command; `message` may have several lines, which stay inside it."""
+    shown = "\n".join(one_line(line, _MAX_MESSAGE) for line in message.splitlines())[:_MAX_MESSAGE]
+    return f"::{_COMMANDS.get(level, level)} title={_property(one_line(title, _MAX_TITLE))}::{_data(shown)}"
+
+
+def _change(change: Change) -> str:
+    lines = [change.summary]
+    if change.scenarios:
+        lines.append(f"scenarios: {', '.join(change.scenarios)}")
+    if change.witness is not None:
+        inputs = ", ".join(f"{name} = {number(value)}" for name, value in change.witness.inputs.items())
+        lines.append(f"for example {number(change.witness.before)} -> {number(change.witness.after)} with {inputs}")
+    for label, side in (("before", change.before), ("after", change.after)):
+        if side is not None and side.locations:
+            lines.append(f"{label} at {places(side.locations)}")
+    return annotation(change.level, f"{change.rule} {change.quantity}", "\n".join(lines))
+
+
+def _data(text: str) -> str:
+    # The order matters: the escapes themselves have percent signs.
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,45 @@
+"""Text that someone could put into a source file or a commit subject, and a report full of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from analyzer.domain.extraction import Gap
+from analyzer.domain.report import CommitReference, DiffReport, Side, Witness
+from analyzer.domain.source import Span
+from tests.support.samples import report
+
+HOSTILE: Final = (
+    "<script>alert(1)</script>",
+    "[click](javascript:alert(1))",
+    "![x](https://evil.example/pixel.png)",
+    "`code` ``more`` | cell | \\| x \\",
+    "@everyone #1 GH-12 owner/repo#3",
+    "line\n::error file=a.py::injected\r\n##[error]old style",
+    "%0A::error::percent, comma: colon",
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07 \u202ereversed\u202c \x00nul",
+    "</summary></details><h1>out</h1>",
+    "```\n# out of the fence\n```",
+    "$$\\text{math}$$ $`x`$",
+    "x" * 200_000,
+    "](1) {0} %s",
+)
+
+
+def hostile_report() -> DiffReport:
+    """A comparison in which every text that comes from the source is hostile."""
+    text = "\n".join(HOSTILE[:-2])
+    spans = tuple(Span(f"python/sglang/{part}", 0, 0) for part in HOSTILE[:-2])
+    first, *others = report().changes
+    change = replace(
+        first,
+        guard=text,
+        summary=text,
+        before=Side(text, "", text, spans),
+        after=Side("x" * 200_000, "y" * 200_000, text, spans),
+        witness=Witness({part: part for part in HOSTILE}, (text,), text, "x" * 1_000),
+        commits=(CommitReference("e" * 40, "2025-01-02", text, 77),),
+    )
+    gap = Gap(text, 3, text, text, ("cell_size",))
+    return replace(report(), changes=(change, *others), gaps=(gap,), notes=(text,))
