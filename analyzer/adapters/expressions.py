@@ -7,7 +7,7 @@ from typing import Final
 
 from analyzer.domain import build
 from analyzer.domain.operators import OPERATORS
-from analyzer.domain.terms import Term, atom, constant, symbol
+from analyzer.domain.terms import Term, atom, constant, raising, symbol
 
 _BINARY: Final[dict[type[ast.operator], str]] = {
     ast.Add: "+",
@@ -115,6 +115,8 @@ def _call(node: ast.Call) -> Term:
     if node.keywords:
         raise _unsupported(node)
     match node.func:
+        case ast.Name(id="raises") if len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            return raising(node.args[0].id)
         case ast.Name(id=name) if name in _FUNCTIONS:
             return build.apply(name, *map(_term, node.args))
         case ast.Attribute(value=receiver, attr=method) if method in _METHODS:

@@ -13,6 +13,7 @@ from analyzer.domain.errors import RuleFileError
 from analyzer.domain.report import Kind
 from analyzer.domain.rules import (
     Anchors,
+    ChangeExample,
     ChangeRule,
     Domain,
     QuantityRule,
@@ -164,8 +165,26 @@ def _read_change(table: RuleTable, stem: str) -> ChangeRule:
         message=table.text("message"),
         why=table.text("why"),
         what_to_do=table.text("what_to_do"),
-        example=table.text("example", default=""),
+        example=_read_example(table.table("example")) if "example" in table.names() else None,
     )
+
+
+def _read_example(table: RuleTable) -> ChangeExample:
+    for key in ("before", "after"):
+        table.expression(key)
+    example = ChangeExample(
+        seen=table.text("seen"),
+        quantity=table.text("quantity"),
+        before=table.text("before", default=""),
+        after=table.text("after", default=""),
+        units=table.texts("units"),
+        places=table.texts("places"),
+        gaps=table.texts("gaps"),
+        input=table.text("input", default=""),
+        defaults={name: str(value) for name, value in table.assignment("defaults").items()},
+    )
+    table.close()
+    return example
 
 
 def _read_anchors(files: Mapping[str, RuleFile]) -> dict[str, tuple[str, ...]]:

@@ -77,7 +77,7 @@ class RuleTable:
         choices = tuple(among)
         for value in values:
             if not isinstance(value, str) or not value:
-                self.problem(key, f"{key} must be a list of strings")
+                self.problem(key, f"{key} must be a list of strings that are not empty")
             elif choices and value not in choices:
                 self.problem(key, f"{key} has {value!r}; it must be among {', '.join(choices)}")
         return tuple(value for value in values if isinstance(value, str))

@@ -21,7 +21,7 @@ from analyzer.domain.errors import AnalyzerError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.snapshot import Snapshot
-from analyzer.domain.views import ShowReport, TraceReport
+from analyzer.domain.views import RulesReport, ShowReport, TraceReport
 
 # Use cases are imported when they run, so that `import analyzer.api` stays cheap.
 # ruff: noqa: PLC0415
@@ -34,6 +34,7 @@ __all__ = [
     "EvaluationReport",
     "Kind",
     "Options",
+    "RulesReport",
     "ShowReport",
     "Snapshot",
     "TraceReport",
@@ -42,6 +43,7 @@ __all__ = [
     "analyse",
     "diff",
     "evaluate",
+    "rules",
     "show",
     "snapshot",
     "trace",
@@ -108,6 +110,14 @@ def trace(ref: str, *, options: Options | Workspace = _DEFAULTS) -> TraceReport:
     from analyzer.application import trace as use_case
 
     return use_case.trace(analyse(ref, options=options))
+
+
+def rules(names: Sequence[str] = (), *, options: Options | Workspace = _DEFAULTS) -> RulesReport:
+    """The rules and quantities called `names`, all when empty."""
+    from analyzer.application.catalogue import catalogue
+
+    with _workspace(options) as workspace:
+        return catalogue(workspace.rules, names)
 
 
 def evaluate(

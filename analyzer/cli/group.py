@@ -17,6 +17,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "trace": "analyzer.cli.commands.trace",
     "eval": "analyzer.cli.commands.evaluate",
     "snapshot": "analyzer.cli.commands.snapshot",
+    "rules": "analyzer.cli.commands.rules",
 }
 _HELP: Final = """Read the KV-cache sizing formula of SGLang at any git ref, and compare it by meaning.
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from analyzer.domain.build import apply, is_boolean, negate
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import Apply, Conditional, Constant, Raise, Term, constant
+from analyzer.domain.terms import Apply, Conditional, Constant, Raise, Symbol, Term, constant
 
 Equal = Callable[[Term, Term], bool]
 
@@ -70,7 +70,7 @@ class _Explainer:
             or self._sum(before, after)
             or self._same_operator(before, after, area)
         )
-        return found or (Part(_leaf_area(before, after, area), "changed", before, after),)
+        return found or (_leaf(before, after, area),)
 
     def _conditionals(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
         found: tuple[Part, ...] = ()
@@ -329,7 +329,15 @@ def _number(factors: list[Term]) -> Fraction:
     return product
 
 
-def _leaf_area(before: Term, after: Term, area: str) -> str:
+def _leaf(before: Term, after: Term, area: str) -> Part:
+    """The difference of two terms that cannot be taken apart any further."""
+    if area in ("term", "factor"):
+        if isinstance(before, Constant) and isinstance(after, Symbol):
+            return Part("input", "added", before, after)
+        if isinstance(before, Symbol) and isinstance(after, Constant):
+            return Part("input", "removed", before, after)
+        if isinstance(before, Symbol) and isinstance(after, Symbol):
+            return Part("input", "changed", before, after)
     if area == "term" and not isinstance(before, Apply | Constant) and not isinstance(after, Constant):
-        return "input"
-    return area
+        area = "input"
+    return Part(area, "changed", before, after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from analyzer.domain.terms import Scalar, Term
@@ -65,6 +65,26 @@ class ScenarioRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeExample:
+    """A change of a release of SGLang, cut down to what matters, with which the rule can be tried.
+
+    `before` and `after` are formulas of `quantity`, "" where there is none; `defaults` gives the default of
+    `input` by the same two names. Each pair holds what a formula does not show: the units at the source, the
+    files, the reasons why the analysis stopped.
+    """
+
+    seen: str
+    quantity: str
+    before: str
+    after: str
+    units: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    input: str = ""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeRule:
     """Turns a structural difference into a finding.
 
@@ -83,7 +103,7 @@ class ChangeRule:
     message: str
     why: str
     what_to_do: str
-    example: str
+    example: ChangeExample | None = None
 
 
 FALLBACK_RULE: Final = ChangeRule(
@@ -97,7 +117,6 @@ FALLBACK_RULE: Final = ChangeRule(
     message="{quantity}: {before} became {after}",
     why="No more specific rule describes this change.",
     what_to_do="Read both formulas.",
-    example="a rules folder without a rule for what changed",
 )
 """Turns a difference that no rule of a rules folder fits into a finding."""
 

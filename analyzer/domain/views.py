@@ -1,4 +1,4 @@
-"""What `show` and `trace` report, free of any output format."""
+"""What `show`, `trace` and `rules` report, free of any output format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
+from analyzer.domain.rules import ChangeRule, QuantityRule
 from analyzer.domain.source import Revision, Span
 
 
@@ -66,3 +67,11 @@ class TraceReport:
     entry: str
     path: tuple[Hop, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RulesReport:
+    """What the program looks for: the rules of changes, and the quantities that are followed."""
+
+    changes: tuple[ChangeRule, ...]
+    quantities: tuple[QuantityRule, ...]

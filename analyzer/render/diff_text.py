@@ -9,9 +9,9 @@ from analyzer.render.blocks import VERDICTS, number, places, revision_title, sha
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
+from analyzer.render.rules_text import LEVEL_STYLES
 
 _WIDE: Final = 110
-_LEVEL_STYLES: Final = {"note": "good", "warning": "attention", "error": "bad"}
 
 
 def write_diff(document: Document, report: DiffReport, page: Page) -> None:
@@ -51,7 +51,7 @@ def _write_affected(document: Document, report: DiffReport, page: Page) -> None:
 
 def _write_change(document: Document, position: int, change: Change, page: Page) -> None:
     document.blank()
-    style = _LEVEL_STYLES.get(change.level, "title")
+    style = LEVEL_STYLES.get(change.level, "title")
     title = page.quantity_titles.get(change.quantity, "")
     name = f"{change.quantity} - {title}" if title else change.quantity
     heading = (Piece(f"{position}. "), Piece(f"{change.level} {change.rule}", style), Piece(f"  {name}"))

@@ -10,8 +10,9 @@ from typing import Any, Final
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
 from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
+from analyzer.domain.rules import ChangeExample, ChangeRule, QuantityRule
 from analyzer.domain.source import Revision, Span
-from analyzer.domain.views import FormulaView, QuantityView, ShowReport, SymbolView, TraceReport
+from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
 from analyzer.render.page import Page
 
 SCHEMA_VERSION: Final = 1
@@ -40,6 +41,18 @@ def render_eval(report: EvaluationReport, page: Page) -> str:
     """The results of every case."""
     del page
     return write_object([_case(report.revision, result) for result in report.results])
+
+
+def render_rules(report: RulesReport, page: Page) -> str:
+    """The rules and quantities."""
+    del page
+    return write_object(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "changes": [_change_rule(rule) for rule in report.changes],
+            "quantities": [_quantity_rule(rule) for rule in report.quantities],
+        }
+    )
 
 
 def diff_object(report: DiffReport) -> Object:
@@ -262,3 +275,36 @@ def _case(revision: Revision, result: CaseResult) -> Object:
 def _result(result: Result) -> Object:
     found: Object = {"value": result.value, "unit": result.unit}
     return found if result.value is not None else {**found, "missing": list(result.missing)}
+
+
+def _change_rule(rule: ChangeRule) -> Object:
+    return {
+        "id": rule.id,
+        "level": rule.level,
+        "title": rule.title,
+        "area": rule.area,
+        "action": rule.action,
+        "kinds": list(rule.kinds),
+        "quantities": list(rule.quantities),
+        "why": rule.why,
+        "what_to_do": rule.what_to_do,
+        "example": None if rule.example is None else _example(rule.example),
+    }
+
+
+def _example(example: ChangeExample) -> Object:
+    return {
+        "seen": example.seen,
+        "quantity": example.quantity,
+        "before": example.before or None,
+        "after": example.after or None,
+        "units": list(example.units),
+        "places": list(example.places),
+        "gaps": list(example.gaps),
+        "input": example.input or None,
+        "defaults": dict(example.defaults),
+    }
+
+
+def _quantity_rule(rule: QuantityRule) -> Object:
+    return {"name": rule.name, "unit": rule.unit, "title": rule.title, "description": rule.description}

@@ -1,4 +1,7 @@
-"""A comparison as a pull-request comment: verdict, who is affected, the formulas, and the details folded."""
+"""Reports in GitHub-flavoured Markdown.
+
+A comparison is a pull-request comment: verdict, who is affected, the formulas, and the details folded.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from typing import Final
 from analyzer.domain.extraction import Gap
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.source import Revision, Span
+from analyzer.domain.views import RulesReport
 from analyzer.render.blocks import VERDICTS, number, plural, revision_title, share
 from analyzer.render.defuse import defuse
 from analyzer.render.marking import mark_difference
 from analyzer.render.markup import code, fenced, folded, link, math, prose, table
 from analyzer.render.page import Page
+from analyzer.render.rules_markdown import write_rules
 from analyzer.render.upstream import compare_link, line_link, pull_link
 
 # GitHub refuses a comment of more than 65,536 characters; an action may add a line of its own.
@@ -33,6 +38,12 @@ def render_diff(report: DiffReport, page: Page) -> str:
     room = _MAX_COMMENT - size - sum(len(line) + 1 for line in end)
     lines.extend(_fitting(report, page, room))
     return defuse("\n".join([*lines, *end]).strip("\n") + "\n")
+
+
+def render_rules(report: RulesReport, page: Page) -> str:
+    """The rules as a page of documentation."""
+    del page
+    return defuse(write_rules(report))
 
 
 def _summary(report: DiffReport, page: Page) -> Iterator[str]:

@@ -8,17 +8,18 @@ from typing import Final
 
 from analyzer.domain.characters import printable
 
-_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|~&$@#:!.-])")
+# What Markdown or GitHub reads as markup: anywhere, before a word (references, addresses, emoji), at the start.
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]<>|~&$@]|[#:](?=\S)|(?<=\bwww)\.|^[#+-]|(?<=^\d)[.)]", re.IGNORECASE)
 # An invisible character after these keeps GitHub from notifying a person or linking an issue.
-_REFERENCE: Final = re.compile(r"(\\[@#]|\b(?i:gh)\\-)")
+_REFERENCE: Final = re.compile(r"\\[@#]|\bgh-", re.IGNORECASE)
 _WORD_JOINER: Final = "\N{WORD JOINER}"
 _TICKS: Final = re.compile("`+")
 
 
 def prose(text: str, limit: int = 400) -> str:
     """`text` as a run of plain words: no markup, no link, no mention, on one line."""
-    escaped = _SPECIAL.sub(r"\\\1", one_line(text, limit))
-    return _REFERENCE.sub(rf"\1{_WORD_JOINER}", escaped)
+    escaped = _SPECIAL.sub(r"\\\g<0>", one_line(text, limit))
+    return _REFERENCE.sub(rf"\g<0>{_WORD_JOINER}", escaped)
 
 
 def code(text: str, limit: int = 200) -> str:

@@ -66,7 +66,7 @@ def _rule(rule: ChangeRule) -> Object:
         "name": "".join(word.capitalize() for word in rule.title.split()),
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.why},
-        "help": {"text": f"{rule.why} {rule.what_to_do} Example: {rule.example}"},
+        "help": {"text": f"{rule.why} {rule.what_to_do}"},
         "defaultConfiguration": {"level": rule.level},
         "properties": {"area": rule.area, "action": rule.action, "kinds": list(rule.kinds)},
     }

@@ -6,11 +6,12 @@ from typing import Final
 
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.report import DiffReport
-from analyzer.domain.views import FormulaView, QuantityView, ShowReport, SymbolView, TraceReport
+from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
 from analyzer.render.blocks import number, places, plural, revision_title, write_gaps, write_notes, write_path
 from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
 from analyzer.render.page import Page
+from analyzer.render.rules_text import write_rules
 from analyzer.render.terminal import paint
 
 _MAX_GUARDS: Final = 12
@@ -64,6 +65,13 @@ def render_eval(report: EvaluationReport, page: Page) -> str:
         title = page.scenario_titles.get(scenario, "")
         document.heading(f"{label}{scenario}{f': {title}' if title else ''}")
         _write_case(document, result)
+    return paint(document, colour=page.colour)
+
+
+def render_rules(report: RulesReport, page: Page) -> str:
+    """The rules and quantities, or everything about one of them."""
+    document = Document(page.width)
+    write_rules(document, report)
     return paint(document, colour=page.colour)
 
 

@@ -160,3 +160,17 @@ def test_more_files_than_formats_is_a_mistake(analyzer: Run) -> None:
     found = analyzer("diff", "v0.4.0", "v0.5.0", "--format", "json", "-o", "a.json", "-o", "b.json")
     assert (found.code, found.out) == (2, "")
     assert "2 output files, but 1 format" in found.err
+
+
+def test_rules_lists_all_and_explains_one(analyzer: Run) -> None:
+    listed = analyzer("rules", source=False)
+    assert listed.code == 0
+    assert "  SGM101  warning  Term added" in listed.out.splitlines()
+    assert "max_total_num_tokens" in listed.out
+    explained = analyzer("rules", "sgm104", source=False).out
+    assert all(heading in explained for heading in ("Factor added", "Why it matters", "What to do", "Example"))
+    assert "mem_fraction_static * 0.95" in explained
+    assert "What one token of KV cache costs" in analyzer("rules", "cell_size", source=False).out
+    mistyped = analyzer("rules", "cell_sise", source=False)
+    assert (mistyped.code, mistyped.out) == (2, "")
+    assert "did you mean cell_size" in mistyped.err

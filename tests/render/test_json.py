@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from analyzer.adapters.rules import load_rules
+from analyzer.application.catalogue import catalogue
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.show import show
 from analyzer.application.trace import trace
@@ -23,7 +24,7 @@ from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
 from tests.support.samples import REVISION, extraction, report, snapshot, write_rules
 
-COMMANDS = ("diff", "show", "trace", "eval")
+COMMANDS = ("diff", "show", "trace", "eval", "rules")
 
 
 def schema(command: str) -> dict[str, Any]:
@@ -50,6 +51,7 @@ def reports(rules: RuleSet) -> dict[str, Any]:
         "show": show(snapshot(), rules, ("mha", "mla"), (*found.quantities, "cell_size")),
         "trace": trace(snapshot()),
         "eval": EvaluationReport(REVISION, tuple(results)),
+        "rules": catalogue(rules, ()),
     }
 
 

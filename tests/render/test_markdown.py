@@ -33,7 +33,7 @@ def test_the_verdict_comes_first_and_then_a_row_per_affected_scenario() -> None:
     assert "> **semantic**: The formulas differ: the same inputs can give other results." in lines
     row = next(line for line in lines if line.startswith("| **mla**"))
     assert "latent attention" in row
-    assert r"cell\_size: 70,272 → 80,032 (+13\.9 %)" in row
+    assert r"cell\_size: 70,272 → 80,032 (+13.9 %)" in row
 
 
 def test_formulas_are_mathematics_that_github_accepts() -> None:
@@ -145,7 +145,22 @@ def test_a_code_span_holds_anything(text: str) -> None:
 def test_prose_has_no_live_markup(text: str) -> None:
     found = prose(text)
     assert found.replace("\N{WORD JOINER}", "").isprintable()
-    assert not set("`*_[]<>|&@$#") & set(re.sub(r"\\.", "", found))
+    assert not set("`*_[]<>|&@$") & set(re.sub(r"\\.", "", found))
+
+
+@pytest.mark.parametrize("text", ["- item", "1. item", "# head", "https://evil.example", "www.evil.example", "a@b.c"])
+def test_prose_is_neither_block_nor_address(text: str) -> None:
+    rendered = MarkdownIt("commonmark", {"linkify": False}).render(prose(text))
+    assert rendered.replace("\N{WORD JOINER}", "") == f"<p>{text}</p>\n"
+    assert "https://" not in prose(text)
+    assert "www." not in prose(text)
+
+
+def test_plain_words_stay_plain() -> None:
+    assert (
+        prose("cell-size: factor 0.95, see v0.3.5 (5 % less) # x")
+        == "cell-size: factor 0.95, see v0.3.5 (5 % less) # x"
+    )
 
 
 def test_commit_subjects_are_code() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
+from analyzer.adapters.rules import load_rules
 from analyzer.domain.build import apply, compare, conditional, truth
 from analyzer.domain.extraction import Coverage, Extraction, Formula, Gap, Hop, InputFacts
 from analyzer.domain.rules import Anchors, ChangeRule, Domain, QuantityRule, RuleSet, ScenarioRule, SymbolRule
@@ -137,15 +137,10 @@ _SCENARIOS: Final = (
 )
 
 
+@cache
 def change_rules() -> tuple[ChangeRule, ...]:
     """The change rules that ship with the package."""
-    folder = Path(__file__).parents[2] / "rules" / "changes"
-    return tuple(_change_rule(tomllib.loads(path.read_text())) for path in sorted(folder.glob("*.toml")))
-
-
-def _change_rule(data: dict[str, Any]) -> ChangeRule:
-    lists = {key: tuple(data.pop(key)) for key in ("kinds", "quantities")}
-    return ChangeRule(**{**data, **lists})
+    return load_rules().changes
 
 
 def rule_set(changes: tuple[ChangeRule, ...] = ()) -> RuleSet:
