@@ -11,6 +11,7 @@ import msgspec
 from analyzer.adapters.node_table import NodeTable, read_nodes
 from analyzer.domain.errors import SnapshotError
 from analyzer.domain.extraction import (
+    Call,
     Coverage,
     Extraction,
     Formula,
@@ -67,6 +68,7 @@ class _Stored(msgspec.Struct, frozen=True):
     unit_conversions: tuple[UnitConversion, ...]
     unit_findings: tuple[UnitFinding, ...]
     manifest: dict[str, str | None]
+    calls: tuple[Call, ...]
     nodes: list[list[Any]]
 
 
@@ -100,6 +102,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         unit_conversions=found.unit_conversions,
         unit_findings=found.unit_findings,
         manifest=dict(sorted(found.manifest.items())),
+        calls=found.calls,
         nodes=table.nodes,
     )
     return _one_entry_a_line({name: getattr(stored, name) for name in stored.__struct_fields__})
@@ -195,6 +198,7 @@ def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
         unit_conversions=stored.unit_conversions,
         unit_findings=stored.unit_findings,
         manifest=stored.manifest,
+        calls=stored.calls,
     )
 
 

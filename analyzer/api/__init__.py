@@ -21,7 +21,7 @@ from analyzer.domain.errors import AnalyzerError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.snapshot import Snapshot
-from analyzer.domain.views import RulesReport, ShowReport, TraceReport
+from analyzer.domain.views import GraphReport, RulesReport, ShowReport, TraceReport
 
 # Use cases are imported when they run, so that `import analyzer.api` stays cheap.
 # ruff: noqa: PLC0415
@@ -32,6 +32,7 @@ __all__ = [
     "CaseResult",
     "DiffReport",
     "EvaluationReport",
+    "GraphReport",
     "Kind",
     "Options",
     "RulesReport",
@@ -43,6 +44,7 @@ __all__ = [
     "analyse",
     "diff",
     "evaluate",
+    "graph",
     "rules",
     "show",
     "snapshot",
@@ -110,6 +112,13 @@ def trace(ref: str, *, options: Options | Workspace = _DEFAULTS) -> TraceReport:
     from analyzer.application import trace as use_case
 
     return use_case.trace(analyse(ref, options=options))
+
+
+def graph(ref: str, *, options: Options | Workspace = _DEFAULTS) -> GraphReport:
+    """The calls that the analysis of one ref went into."""
+    from analyzer.application import graph as use_case
+
+    return use_case.graph(analyse(ref, options=options))
 
 
 def rules(names: Sequence[str] = (), *, options: Options | Workspace = _DEFAULTS) -> RulesReport:

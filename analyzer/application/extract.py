@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from analyzer.application.discovery import Exploration
-from analyzer.domain.extraction import Extraction
+from analyzer.domain.extraction import Call, Extraction
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
+from analyzer.domain.steps import Step
 from analyzer.flow.trace import read_path
 from analyzer.ports import SourceTree
 from analyzer.symbolic.reading import Reading
@@ -19,15 +23,25 @@ def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
     with deep_recursion():
         reading = Reading(run, root.sink, sizing, tree.display_path)
         reading.read()
+    steps = reading.steps()
     return Extraction(
         entry=root.definition.qualname,
         quantities=reading.quantities,
         definitions=reading.definitions,
         inputs=reading.inputs,
-        hops=read_path(reading.steps(), reading.values, rules.anchors, tree.display_path),
+        hops=read_path(steps, reading.values, rules.anchors, tree.display_path),
         gaps=reading.gaps(),
         coverage=reading.coverage(exploration.modules),
         unit_conversions=reading.conversions(),
         unit_findings=reading.unit_findings(),
         manifest=exploration.manifest,
+        calls=_explored_calls(steps, tree),
+    )
+
+
+def _explored_calls(steps: Iterable[Step], tree: SourceTree) -> tuple[Call, ...]:
+    """The calls that were gone into, each once, in the order of the run; the root has no caller."""
+    found = dict.fromkeys((s.caller, s.callee, s.span) for s in steps if s.kind == "call" and s.span.line)
+    return tuple(
+        Call(caller, callee, replace(span, path=tree.display_path(span.path))) for caller, callee, span in found
     )

@@ -15,6 +15,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "diff": "analyzer.cli.commands.diff",
     "show": "analyzer.cli.commands.show",
     "trace": "analyzer.cli.commands.trace",
+    "graph": "analyzer.cli.commands.graph",
     "eval": "analyzer.cli.commands.evaluate",
     "snapshot": "analyzer.cli.commands.snapshot",
     "rules": "analyzer.cli.commands.rules",

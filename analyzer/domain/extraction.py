@@ -56,6 +56,15 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call that the analysis went into: an edge of the explored call graph."""
+
+    caller: str
+    callee: str
+    location: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """A place the analysis could not follow, and the quantities that depend on it."""
 
@@ -115,3 +124,4 @@ class Extraction:
     unit_conversions: tuple[UnitConversion, ...]
     unit_findings: tuple[UnitFinding, ...]
     manifest: Mapping[str, str | None]
+    calls: tuple[Call, ...] = ()

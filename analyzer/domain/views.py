@@ -1,4 +1,4 @@
-"""What `show`, `trace` and `rules` report, free of any output format."""
+"""What `show`, `trace`, `graph` and `rules` report, free of any output format."""
 
 from __future__ import annotations
 
@@ -75,3 +75,34 @@ class RulesReport:
 
     changes: tuple[ChangeRule, ...]
     quantities: tuple[QuantityRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A function that was gone into.
+
+    `role` is entry, measure, sink (it sets a count), path (the value passes it) or explored.
+    """
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """Who calls whom, and in which places."""
+
+    caller: str
+    callee: str
+    locations: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReport:
+    """The explored call graph of one ref."""
+
+    revision: Revision
+    entry: str
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    notes: tuple[str, ...]

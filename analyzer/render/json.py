@@ -12,7 +12,15 @@ from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitF
 from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
 from analyzer.domain.rules import ChangeExample, ChangeRule, QuantityRule
 from analyzer.domain.source import Revision, Span
-from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
+from analyzer.domain.views import (
+    FormulaView,
+    GraphReport,
+    QuantityView,
+    RulesReport,
+    ShowReport,
+    SymbolView,
+    TraceReport,
+)
 from analyzer.render.page import Page
 
 SCHEMA_VERSION: Final = 1
@@ -35,6 +43,23 @@ def render_trace(report: TraceReport, page: Page) -> str:
     """The value path of one ref."""
     del page
     return write_object(trace_object(report))
+
+
+def render_graph(report: GraphReport, page: Page) -> str:
+    """The explored call graph of one ref."""
+    del page
+    return write_object(
+        {
+            "schema_version": SCHEMA_VERSION,
+            **_revision(report.revision),
+            "entry": report.entry,
+            "nodes": [{"name": node.name, "role": node.role} for node in report.nodes],
+            "edges": [
+                {"caller": edge.caller, "callee": edge.callee, "locations": _locations(edge.locations)}
+                for edge in report.edges
+            ],
+        }
+    )
 
 
 def render_eval(report: EvaluationReport, page: Page) -> str:

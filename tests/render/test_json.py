@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from analyzer.adapters.rules import load_rules
 from analyzer.application.catalogue import catalogue
 from analyzer.application.evaluate import evaluate_cases
+from analyzer.application.graph import graph
 from analyzer.application.show import show
 from analyzer.application.trace import trace
 from analyzer.domain.evaluation import Case, EvaluationReport
@@ -24,7 +25,7 @@ from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
 from tests.support.samples import REVISION, extraction, report, snapshot, write_rules
 
-COMMANDS = ("diff", "show", "trace", "eval", "rules")
+COMMANDS = ("diff", "show", "trace", "eval", "rules", "graph")
 
 
 def schema(command: str) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def reports(rules: RuleSet) -> dict[str, Any]:
         "trace": trace(snapshot()),
         "eval": EvaluationReport(REVISION, tuple(results)),
         "rules": catalogue(rules, ()),
+        "graph": graph(snapshot()),
     }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from analyzer.adapters.expressions import parse_expression
 from analyzer.domain.build import conditional
 from analyzer.domain.extraction import (
+    Call,
     Coverage,
     Extraction,
     Formula,
@@ -183,6 +184,11 @@ def extraction() -> Extraction:
         unit_conversions=(UnitConversion("rest * (1 << 30)", "GiB", "byte", SPAN),),
         unit_findings=(UnitFinding("a comment says MB, the code computes MiB", SPAN),),
         manifest={"sglang/srt/model_executor/model_runner.py": "c" * 40, "sglang/srt/absent.py": None},
+        calls=(
+            Call("ModelRunner.init_torch_distributed", "get_available_gpu_memory", SPAN),
+            Call("ModelRunner.init", "ModelRunner.profile", SPAN),
+            Call("ModelRunner.init", "ModelRunner.profile", Span(SPAN.path, 500, 500)),
+        ),
     )
 
 
