@@ -12,6 +12,7 @@ from analyzer.adapters.tables import RuleFile, RuleTable
 from analyzer.domain.errors import RuleFileError
 from analyzer.domain.report import Kind
 from analyzer.domain.rules import (
+    LEVELS,
     Anchors,
     ChangeExample,
     ChangeRule,
@@ -25,7 +26,6 @@ from analyzer.domain.suggest import suggestion
 from analyzer.domain.terms import Term, symbols_of
 
 _DOMAIN_KINDS: Final = ("integer", "real", "boolean", "choice", "memory", "object")
-_LEVELS: Final = ("note", "warning", "error")
 _ACTIONS: Final = ("added", "removed", "changed", "any")
 _AREAS: Final = (
     *("term", "factor", "guard", "clamp", "input", "conversion", "default", "order"),
@@ -160,7 +160,7 @@ def _read_change(table: RuleTable, stem: str) -> ChangeRule:
         action=table.text("action", among=_ACTIONS),
         kinds=table.texts("kinds", among=_KINDS),
         quantities=table.texts("quantities"),
-        level=table.text("level", among=_LEVELS),
+        level=table.text("level", among=LEVELS),
         title=table.text("title"),
         message=table.text("message"),
         why=table.text("why"),

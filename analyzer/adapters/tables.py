@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from analyzer.adapters.expressions import ExpressionError, parse_expression
 from analyzer.domain.terms import Scalar, Term
+
+# In a path of keys, after an array of tables: which of them; no key that a person writes holds it.
+_POSITION: Final = "\0"
 
 
 class RuleFile:
@@ -18,7 +21,7 @@ class RuleFile:
         self.path = path
         self.content = content
         self.data: dict[str, Any] = {}
-        self._problems = problems
+        self.problems = problems
         try:
             self.data = tomllib.loads(content.decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -27,16 +30,19 @@ class RuleFile:
 
     def problem(self, message: str, *keys: str) -> None:
         """Record a problem at the line where `keys` (tables, then a key) are written."""
-        self._problems.append(f"{self.path}:{self._line(keys)}: {message}")
+        self.problems.append(f"{self.path}:{self._line(keys)}: {message}")
 
     def _line(self, keys: tuple[str, ...]) -> int:
         """The line of the last of `keys` that is written as a table header or as a key, in order."""
         lines = self.content.decode(errors="replace").splitlines()
         found = 0
         for key in keys:
-            name = rf"['\"]?{re.escape(key)}['\"]?"
+            written, _, position = key.partition(_POSITION)
+            name = rf"['\"]?{re.escape(written)}['\"]?"
             pattern = re.compile(rf"\s*\[+(.*\.)?{name}\s*\]|(.*[\s{{,])?{name}\s*=")
-            found = next((n for n, line in enumerate(lines[found:], found) if pattern.match(line)), found)
+            matching = [n for n, line in enumerate(lines[found:], found) if pattern.match(line)]
+            # An array that is written in one place has one line for all its tables.
+            found = matching[min(int(position or 0), len(matching) - 1)] if matching else found
         return found + 1
 
 
@@ -115,6 +121,14 @@ class RuleTable:
         outer = self.table(key, optional=True)
         for name in outer.names():
             yield name, outer.table(name)
+
+    def items(self, key: str) -> Iterator[RuleTable]:
+        """The tables of the array `key`, none when it is absent."""
+        for position, item in enumerate(self._get(key, list, "an array of tables", [])):
+            if isinstance(item, dict):
+                yield RuleTable(self._file, item, *self._path, f"{key}{_POSITION}{position}")
+            else:
+                self.problem(key, f"{key} must be an array of tables")
 
     def names(self) -> tuple[str, ...]:
         """The keys that the file gives this table."""

@@ -23,6 +23,12 @@ def parse_version(text: str) -> Version | None:
         return None
 
 
+def is_below(version: str, other: str) -> bool:
+    """Whether `version` is older than `other`; what is no version is not."""
+    first, second = parse_version(version), parse_version(other)
+    return first is not None and second is not None and first < second
+
+
 def sort_releases(names: Iterable[str]) -> tuple[str, ...]:
     """Those of `names` that are versions, oldest first."""
     versions = ((parse_version(name), name) for name in names)

@@ -20,6 +20,7 @@ from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
 from analyzer.domain.report import DiffReport, Kind
+from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.views import GraphReport, RulesReport, ShowReport, TraceReport
 
@@ -36,11 +37,13 @@ __all__ = [
     "Kind",
     "Options",
     "RulesReport",
+    "Settings",
     "ShowReport",
     "Snapshot",
     "TraceReport",
     "Workspace",
     "WrittenSnapshot",
+    "accept",
     "analyse",
     "diff",
     "evaluate",
@@ -88,6 +91,16 @@ def diff(
             return use_case.diff(before.load(), after.revision, after.load, workspace.rules, scope)
 
         return workspace.comparisons.report(before.revision, after.revision, scope, compare)
+
+
+def accept(report: DiffReport, settings: Settings, baseline: Path | None = None) -> DiffReport:
+    """`report` without what `settings` or the earlier report in `baseline` accept; its verdict is that of the rest."""
+    from analyzer.adapters.baseline import read_baseline
+    from analyzer.adapters.versions import is_below
+    from analyzer.application import acceptance
+
+    known = read_baseline(baseline) if baseline is not None else frozenset[str]()
+    return acceptance.accept(report, settings, known, is_below)
 
 
 def show(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 from analyzer import __version__
 from analyzer.domain.errors import RepositoryError, UnknownRefError, UsageError
 from analyzer.domain.rules import RuleSet
+from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore, Progress, VersionSource
@@ -51,13 +52,15 @@ class Silent:
 class Options:
     """Where code, rules and the cache come from; every field has a default that suits most people.
 
-    `source` is None (the best there is), ``git``, ``pypi`` or ``snapshot``.
+    `source` is None (the best there is), ``git``, ``pypi`` or ``snapshot``. `project` is the folder whose
+    settings hold, None for no settings.
     """
 
     repo: Path | None = None
     source: str | None = None
     rules: Path | None = None
     use_cache: bool = True
+    project: Path | None = None
     progress: Progress = field(default_factory=Silent)
 
 
@@ -90,6 +93,16 @@ class Workspace:
         from analyzer.adapters.rules import load_rules
 
         return load_rules(self._options.rules)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of the project."""
+        if self._options.project is None:
+            return Settings()
+        from analyzer.adapters.settings import load_settings
+        from analyzer.render.formats import FORMATS
+
+        return load_settings(self._options.project, self.rules, tuple(FORMATS))
 
     def side(self, spec: str) -> Side:
         """What `spec` names: a ref, a release, an archive, a folder or the installed package."""
@@ -133,8 +146,8 @@ class Workspace:
 
     @cached_property
     def _clone_path(self) -> Path | None:
-        """The clone to read: given, named by the environment, around the current folder, or made before."""
-        given = self._options.repo or os.environ.get(REPOSITORY_VARIABLE)
+        """The clone to read: given, in the environment, in the settings, around this folder, or made before."""
+        given = self._options.repo or os.environ.get(REPOSITORY_VARIABLE) or self.settings.repository
         if given:
             return Path(given).expanduser()
         from analyzer.adapters.git import find_clone

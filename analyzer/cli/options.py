@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +39,11 @@ class Common:
         """Whether a person reads the result, notes included."""
         return not self.formats or "text" in self.formats
 
+    def with_formats(self, names: tuple[str, ...], command: str) -> Common:
+        """The same with those of `names` that `command` has, unless formats were asked for."""
+        fitting = tuple(name for name in names if name in formats_of(command))
+        return self if self.formats or not fitting else replace(self, formats=fitting)
+
     def for_api(self) -> Options:
         """The part that decides where code, rules and cache are."""
         from analyzer.api import Options  # noqa: PLC0415 - `--help` does not need it
@@ -49,6 +54,7 @@ class Common:
             source=self.source,
             rules=self.rules,
             use_cache=self.use_cache,
+            project=Path.cwd(),
             progress=StderrProgress(quiet=self.quiet),
         )
 

@@ -40,6 +40,10 @@ class RuleFileError(AnalyzerError):
     """One or more files under the rules folder are wrong; all problems are listed."""
 
 
+class SettingsError(AnalyzerError):
+    """The configuration of the project is wrong; all problems are listed."""
+
+
 class SnapshotError(AnalyzerError):
     """A stored snapshot is damaged or was written by an incompatible version."""
 

@@ -105,8 +105,16 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """A change that somebody has accepted, and why."""
+
+    change: Change
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DiffReport:
-    """What `analyzer diff` found between two refs."""
+    """What `analyzer diff` found between two refs; what is `accepted` counts in no other field."""
 
     base: Revision
     head: Revision
@@ -118,3 +126,4 @@ class DiffReport:
     base_path: tuple[Hop, ...]
     head_path: tuple[Hop, ...]
     notes: tuple[str, ...]
+    accepted: tuple[Accepted, ...] = ()

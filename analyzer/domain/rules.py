@@ -8,6 +8,9 @@ from typing import Final
 
 from analyzer.domain.terms import Scalar, Term
 
+LEVELS: Final = ("note", "warning", "error")
+"""How loud a finding is shown, quietest first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Domain:
@@ -153,3 +156,8 @@ class RuleSet:
     def unit_of(self, origin: str) -> str | None:
         """The unit of what `origin` returns, None when no rule says."""
         return self.units.get(origin) or self.units.get(f"*.{origin.rsplit('.', 1)[-1]}")
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """The id of every rule that a finding can have."""
+        return tuple(dict.fromkeys((FALLBACK_RULE.id, *(rule.id for rule in self.changes))))

@@ -8,7 +8,7 @@ from typing import Final
 
 from analyzer.domain.evaluation import Value
 from analyzer.domain.extraction import Gap, Hop
-from analyzer.domain.report import Kind
+from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.source import Revision, Span
 from analyzer.render.document import Document
 
@@ -65,6 +65,16 @@ def places(spans: Iterable[Span]) -> str:
         lines.setdefault(path, []).append(str(line))
     more = f" and {len(found) - _MAX_LOCATIONS} more" if len(found) > _MAX_LOCATIONS else ""
     return "; ".join(f"{path}:{', '.join(numbers)}" for path, numbers in lines.items()) + more
+
+
+def verdict_sentence(report: DiffReport) -> str:
+    """What the verdict means, and that it is about what is left when something was accepted."""
+    if not report.accepted:
+        return VERDICTS[report.verdict]
+    accepted = f"{plural(len(report.accepted), 'change')} accepted"
+    if report.verdict is Kind.IDENTICAL:
+        return f"Nothing else changed; {accepted}."
+    return f"{VERDICTS[report.verdict].rstrip('.')}; {accepted}."
 
 
 def write_path(document: Document, hops: Sequence[Hop]) -> None:

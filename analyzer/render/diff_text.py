@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
-from analyzer.render.blocks import VERDICTS, number, places, revision_title, share, write_gaps, write_notes
+from analyzer.render.blocks import number, places, revision_title, share, verdict_sentence, write_gaps, write_notes
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
@@ -18,10 +18,11 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     """Write the whole report."""
     document.say(f"{revision_title(report.base)} -> {revision_title(report.head)}", "title", hanging=4)
     verdict = report.verdict
-    document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {VERDICTS[verdict]}")))
+    document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {verdict_sentence(report)}")))
     _write_affected(document, report, page)
     for position, change in enumerate(report.changes, 1):
         _write_change(document, position, change, page)
+    _write_accepted(document, report)
     _write_verdicts(document, report)
     write_notes(document, report.notes)
     write_gaps(document, report.gaps)
@@ -145,6 +146,15 @@ def _write_places(document: Document, change: Change) -> None:
 def _commit(commit: CommitReference) -> str:
     pr = f" (#{commit.pr})" if commit.pr is not None and f"#{commit.pr}" not in commit.subject else ""
     return f"{commit.sha[:12]} {commit.date} {commit.subject}{pr}"
+
+
+def _write_accepted(document: Document, report: DiffReport) -> None:
+    if report.accepted:
+        document.heading("Accepted")
+    for item in report.accepted:
+        change = item.change
+        document.say(f"{change.rule} {change.fingerprint} {change.summary}", indent=1, hanging=4)
+        document.say(f"why: {item.reason}", "quiet", indent=2, hanging=2)
 
 
 def _write_verdicts(document: Document, report: DiffReport) -> None:

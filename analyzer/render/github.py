@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.report import Change, DiffReport, Kind
-from analyzer.render.blocks import VERDICTS, number, places, revision_title
+from analyzer.render.blocks import number, places, revision_title, verdict_sentence
 from analyzer.render.markup import one_line
 from analyzer.render.page import Page
 
@@ -18,7 +18,7 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison: the verdict as a notice, then one annotation per change that matters."""
     del page
     names = f"{revision_title(report.base)} -> {revision_title(report.head)}"
-    lines = [annotation("notice", f"SGLang memory: {report.verdict.label}", f"{names}: {VERDICTS[report.verdict]}")]
+    lines = [annotation("notice", f"SGLang memory: {report.verdict.label}", f"{names}: {verdict_sentence(report)}")]
     lines += [_change(change) for change in report.changes if change.kind >= Kind.ROUNDING]
     return "".join(f"{line}\n" for line in lines)
 

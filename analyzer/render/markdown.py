@@ -12,7 +12,7 @@ from analyzer.domain.extraction import Gap
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.views import RulesReport
-from analyzer.render.blocks import VERDICTS, number, plural, revision_title, share
+from analyzer.render.blocks import number, plural, revision_title, share, verdict_sentence
 from analyzer.render.defuse import defuse
 from analyzer.render.marking import mark_difference
 from analyzer.render.markup import code, fenced, folded, link, math, prose, table
@@ -55,7 +55,7 @@ def _summary(report: DiffReport, page: Page) -> Iterator[str]:
     yield f"{names}{f' ([all commits]({address}))' if address else ''}"
     yield ""
     yield f"> [!{_ALERTS.get(report.verdict, 'NOTE')}]"
-    yield f"> **{report.verdict.label}**: {VERDICTS[report.verdict]}"
+    yield f"> **{report.verdict.label}**: {verdict_sentence(report)}"
     yield ""
 
 
@@ -197,6 +197,14 @@ def _commit(commit: CommitReference, page: Page) -> str:
 
 
 def _end(report: DiffReport) -> Iterator[str]:
+    if report.accepted:
+        shown = [
+            f"- {code(item.change.rule)} {prose(item.change.summary, _MAX_SUMMARY)} — {prose(item.reason)}"
+            for item in report.accepted[:_MAX_GAPS]
+        ]
+        more = len(report.accepted) - len(shown)
+        shown += [f"- and {more} more"] if more else []
+        yield from (*folded(f"{plural(len(report.accepted), 'accepted change')}", shown), "")
     if report.gaps:
         yield from (*folded(f"{plural(len(report.gaps), 'place')} not followed", list(_gaps(report.gaps))), "")
     for note in report.notes:

@@ -27,7 +27,9 @@ Object = dict[str, Any]
 
 def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
-    rules = _used(page.change_rules, (change.rule for change in report.changes))
+    findings: list[tuple[Change, str | None]] = [(change, None) for change in report.changes]
+    findings += [(item.change, item.reason) for item in report.accepted]
+    rules = _used(page.change_rules, (change.rule for change, _ in findings))
     positions = {rule.id: position for position, rule in enumerate(rules)}
     sides = ((_BASE, report.base), (_HEAD, report.head))
     run = {
@@ -35,7 +37,7 @@ def render_diff(report: DiffReport, page: Page) -> str:
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {name: _root(revision, page) for name, revision in sides},
         "versionControlProvenance": [_provenance(revision, page) for _, revision in sides if is_commit(revision)],
-        "results": [_result(change, positions, report) for change in report.changes],
+        "results": [_result(change, positions, report, accepted) for change, accepted in findings],
         "properties": {
             "base": report.base.spec,
             "head": report.head.spec,
@@ -82,7 +84,7 @@ def _provenance(revision: Revision, page: Page) -> Object:
     return {"repositoryUri": page.upstream, "revisionId": revision.commit}
 
 
-def _result(change: Change, positions: dict[str, int], report: DiffReport) -> Object:
+def _result(change: Change, positions: dict[str, int], report: DiffReport, accepted: str | None) -> Object:
     """The place is where head has the formula; where base had it is related."""
     before = _locations(change.before, _BASE, report.base)
     after = _locations(change.after, _HEAD, report.head)
@@ -98,7 +100,11 @@ def _result(change: Change, positions: dict[str, int], report: DiffReport) -> Ob
         "partialFingerprints": {FINGERPRINT: change.fingerprint},
         "properties": _properties(change),
     }
-    return found if change.rule not in positions else {**found, "ruleIndex": positions[change.rule]}
+    if change.rule in positions:
+        found["ruleIndex"] = positions[change.rule]
+    if accepted is not None:
+        found["suppressions"] = [{"kind": "external", "justification": accepted}]
+    return found
 
 
 def _properties(change: Change) -> Object:

@@ -174,3 +174,42 @@ def test_rules_lists_all_and_explains_one(analyzer: Run) -> None:
     mistyped = analyzer("rules", "cell_sise", source=False)
     assert (mistyped.code, mistyped.out) == (2, "")
     assert "did you mean cell_size" in mistyped.err
+
+
+def test_a_baseline_accepts_what_it_has(analyzer: Run, tmp_path: Path) -> None:
+    assert analyzer("diff", "v0.4.0", "v0.5.0", "--format", "json", "-o", "base.json").code == 1
+    for _ in range(2):
+        found = analyzer("diff", "v0.4.0", "v0.5.0", "--baseline", "base.json", "--format", "json", "-o", "base.json")
+        assert found.code == 0
+    document = json.loads((tmp_path / "base.json").read_text())
+    assert (document["verdict"], document["changes"]) == ("identical", [])
+    assert {item["reason"] for item in document["accepted"]} == {"in the baseline"}
+    text = analyzer("diff", "v0.4.0", "v0.5.0", "--baseline", "base.json").out
+    assert "identical: Nothing else changed; " in text
+    assert "why: in the baseline" in text
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "{}", '{"changes": [{}]}', '{"changes": [{"fingerprint": 1}]}'])
+def test_a_baseline_that_is_none_is_a_mistake(analyzer: Run, tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "base.json").write_text(content)
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--baseline", "base.json")
+    assert (found.code, found.out) == (2, "")
+    assert "base.json" in found.err
+    assert "--format json" in found.err
+
+
+def test_settings_decide_scenarios_formats_and_threshold(analyzer: Run, tmp_path: Path) -> None:
+    settings = tmp_path / "analyzer.toml"
+    settings.write_text('scenarios = ["mha"]\n')
+    assert analyzer("diff", "v0.4.0", "v0.5.0").code == 0
+    assert analyzer("diff", "v0.4.0", "v0.5.0", "--scenario", "mla").code == 1
+    settings.write_text('fail_on = "lost"\nformats = ["github"]\n')
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "-q")
+    assert found.code == 0
+    assert found.out.startswith("::notice ")
+    assert analyzer("diff", "v0.4.0", "v0.5.0", "--fail-on", "semantic", "--format", "json").code == 1
+    settings.write_text("formts = 1\n")
+    found = analyzer("diff", "v0.4.0", "v0.5.0")
+    assert (found.code, found.out) == (2, "")
+    assert "unknown key 'formts'" in found.err

@@ -19,7 +19,7 @@ from analyzer.application.graph import graph
 from analyzer.application.show import show
 from analyzer.application.trace import trace
 from analyzer.domain.evaluation import Case, EvaluationReport
-from analyzer.domain.report import Kind
+from analyzer.domain.report import Accepted, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
@@ -71,6 +71,13 @@ def test_a_lost_head_is_valid_too() -> None:
     lost = replace(report(), coverage={"base": extraction().coverage}, head_path=(), verdict=Kind.LOST)
     document = json.loads(render("diff", "json", lost, Page()))
     Draft202012Validator(schema("diff")).validate(document)
+
+
+def test_what_is_accepted_is_valid_too() -> None:
+    found = replace(report(), changes=(), accepted=tuple(Accepted(change, "why") for change in report().changes))
+    document = json.loads(render("diff", "json", found, Page()))
+    Draft202012Validator(schema("diff")).validate(document)
+    assert [item["reason"] for item in document["accepted"]] == ["why", "why"]
 
 
 def test_the_schema_names_every_kind_in_order() -> None:

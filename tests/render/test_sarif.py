@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 from jsonschema.validators import validator_for
 
-from analyzer.domain.report import DiffReport, Kind
+from analyzer.domain.report import Accepted, DiffReport, Kind
 from analyzer.domain.source import Revision
 from analyzer.render.formats import render
 from analyzer.render.page import Page
@@ -76,6 +76,11 @@ _RESULT: Final = _strict(
         "message": _TEXT,
         "locations": {"type": "array", "items": _LOCATION},
         "relatedLocations": {"type": "array", "uniqueItems": True, "items": _LOCATION},
+        "suppressions": {
+            "type": "array",
+            "uniqueItems": True,
+            "items": _strict({"kind": {"enum": ["inSource", "external"]}, "justification": {"type": "string"}}, "kind"),
+        },
         "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
     },
     "message",
@@ -170,3 +175,13 @@ def test_a_folder_has_no_address() -> None:
 def test_source_text_is_no_link() -> None:
     [run] = sarif(hostile_report())["runs"]
     assert all("](" not in result["message"]["text"] for result in run["results"])
+
+
+def test_what_is_accepted_is_suppressed_with_the_reason() -> None:
+    first, second = report().changes
+    found = replace(report(), changes=(second,), accepted=(Accepted(first, "reviewed"),))
+    results = sarif(found)["runs"][0]["results"]
+    assert [result.get("suppressions") for result in results] == [
+        None,
+        [{"kind": "external", "justification": "reviewed"}],
+    ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from analyzer.domain.extraction import Gap
-from analyzer.domain.report import CommitReference, DiffReport, Side, Witness
+from analyzer.domain.report import Accepted, CommitReference, DiffReport, Side, Witness
 from analyzer.domain.source import Span
 from tests.support.samples import report
 
@@ -42,4 +42,5 @@ def hostile_report() -> DiffReport:
         commits=(CommitReference("e" * 40, "2025-01-02", text, 77),),
     )
     gap = Gap(text, 3, text, text, ("cell_size",))
-    return replace(report(), changes=(change, *others), gaps=(gap,), notes=(text,))
+    accepted = (Accepted(replace(change, fingerprint="accepted"), text),)
+    return replace(report(), changes=(change, *others), gaps=(gap,), notes=(text,), accepted=accepted)

@@ -1,0 +1,84 @@
+"""Applies what a team has decided to a comparison: levels, ignored rules, and what was accepted before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+
+from analyzer.domain.report import Accepted, Change, DiffReport, Kind
+from analyzer.domain.settings import Ignore, Settings
+
+IsBelow = Callable[[str, str], bool]
+
+
+def accept(report: DiffReport, settings: Settings, baseline: Collection[str], is_below: IsBelow) -> DiffReport:
+    """`report` without what is accepted, its verdict that of the rest.
+
+    `baseline` holds fingerprints; `is_below` compares two versions. A formula that is lost is never
+    accepted by its fingerprint: nothing is known about what it would hide.
+    """
+    leveled = [replace(c, level=settings.levels.get(c.rule, c.level)) for c in report.changes]
+    version = report.head.version
+    valid = [ignore for ignore in settings.ignores if _holds(ignore, version, is_below)]
+    accepted = []
+    left = []
+    for change in leveled:
+        reason = _reason(change, valid, baseline)
+        if reason is None:
+            left.append(change)
+        else:
+            accepted.append(Accepted(change, reason))
+    if not accepted:
+        return replace(report, changes=tuple(left), notes=(*report.notes, *_expired(settings, version, is_below)))
+    verdicts = _verdicts(report.verdicts, [item.change for item in accepted], left)
+    kinds = [kind for row in verdicts.values() for kind in row.values()]
+    return replace(
+        report,
+        changes=tuple(left),
+        accepted=tuple(accepted),
+        verdicts=verdicts,
+        verdict=max([*kinds, *(change.kind for change in left)], default=Kind.IDENTICAL),
+        notes=(*report.notes, *_expired(settings, version, is_below)),
+    )
+
+
+def _reason(change: Change, ignores: Collection[Ignore], baseline: Collection[str]) -> str | None:
+    """Why `change` is accepted, None when it is not."""
+    for ignore in ignores:
+        if ignore.rule == change.rule and (not ignore.quantities or change.quantity in ignore.quantities):
+            return ignore.reason
+    if change.fingerprint in baseline and change.kind is not Kind.LOST:
+        return "in the baseline"
+    return None
+
+
+def _holds(ignore: Ignore, version: str | None, is_below: IsBelow) -> bool:
+    """Whether an ignore still counts; one that expires needs a version that is known to be older."""
+    return ignore.until is None or (version is not None and is_below(version, ignore.until))
+
+
+def _expired(settings: Settings, version: str | None, is_below: IsBelow) -> Iterator[str]:
+    for ignore in settings.ignores:
+        if not _holds(ignore, version, is_below):
+            known = f"{version} is not below it" if version else "the version of the newer side is not known"
+            yield f"{ignore.rule} is no longer ignored: until {ignore.until}, and {known} ({settings.place})"
+
+
+def _verdicts(
+    verdicts: Mapping[str, Mapping[str, Kind]], accepted: Collection[Change], left: Collection[Change]
+) -> dict[str, dict[str, Kind]]:
+    """The kinds that are left; where an accepted change was all there was, nothing is claimed."""
+    found: dict[str, dict[str, Kind]] = {}
+    for quantity, row in verdicts.items():
+        found[quantity] = {}
+        for scenario, kind in row.items():
+            others = [change.kind for change in left if _touches(change, quantity, scenario)]
+            if not any(_touches(change, quantity, scenario) for change in accepted):
+                found[quantity][scenario] = kind
+            elif others:
+                found[quantity][scenario] = min(kind, max(others))
+    return found
+
+
+def _touches(change: Change, quantity: str, scenario: str) -> bool:
+    return scenario in change.scenarios and quantity in (change.quantity, *change.affects)
