@@ -17,6 +17,7 @@ from analyzer.domain.rules import (
     ChangeExample,
     ChangeRule,
     Domain,
+    InvariantRule,
     QuantityRule,
     RuleSet,
     ScenarioRule,
@@ -32,7 +33,11 @@ _AREAS: Final = (
     *("error", "path", "unit", "rounding", "extraction"),
 )
 _KINDS: Final = tuple(kind.label for kind in Kind)
-_FOLDERS: Final = ("quantities", "symbols", "scenarios", "changes")
+_CHECKS: Final = (
+    *("units-mixed", "budget-not-bounded", "rounding-before-division", "coarse-rounding"),
+    *("decimal-unit", "no-rank-minimum", "reservation-without-pool"),
+)
+_FOLDERS: Final = ("quantities", "symbols", "scenarios", "changes", "invariants")
 _FILES: Final = ("anchors.toml", "units.toml")
 
 Entry = TypeVar("Entry")
@@ -100,6 +105,7 @@ def _assemble(files: Mapping[str, RuleFile]) -> RuleSet:
         units=_read_units(files),
         changes=tuple(_collect(files, "changes", _read_change, lambda rule: rule.id).values()),
         digest=_digest(files),
+        invariants=tuple(_collect(files, "invariants", _read_invariant, lambda rule: rule.id).values()),
     )
     if all(file.data for file in files.values()):
         # Only files that parse can say which names are missing.
@@ -150,12 +156,31 @@ def _read_scenario(table: RuleTable, _stem: str) -> ScenarioRule:
     )
 
 
-def _read_change(table: RuleTable, stem: str) -> ChangeRule:
+def _read_identity(table: RuleTable, stem: str) -> str:
     identity = table.text("id")
     if identity and stem != identity.lower() and not stem.startswith(f"{identity.lower()}-"):
         table.problem("id", f"id is {identity!r}, but the file name does not begin with it")
+    return identity
+
+
+def _read_invariant(table: RuleTable, stem: str) -> InvariantRule:
+    return InvariantRule(
+        id=_read_identity(table, stem),
+        check=table.text("check", among=_CHECKS),
+        level=table.text("level", among=LEVELS),
+        title=table.text("title"),
+        message=table.text("message"),
+        why=table.text("why"),
+        what_to_do=table.text("what_to_do"),
+        seen=table.text("seen"),
+        example=table.text("example"),
+        pools={name: str(value) for name, value in table.assignment("pools").items()},
+    )
+
+
+def _read_change(table: RuleTable, stem: str) -> ChangeRule:
     return ChangeRule(
-        id=identity,
+        id=_read_identity(table, stem),
         area=table.text("area", among=_AREAS),
         action=table.text("action", among=_ACTIONS),
         kinds=table.texts("kinds", among=_KINDS),

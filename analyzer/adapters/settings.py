@@ -101,7 +101,7 @@ def _require(table: RuleTable, key: str, name: str, known: Collection[str]) -> N
 
 def _levels(table: RuleTable, rules: RuleSet) -> dict[str, str]:
     inner = table.table("levels", optional=True)
-    known = rules.rule_ids
+    known = rules.every_rule()
     for name in inner.names():
         if name not in known:
             inner.problem(name, f"unknown rule {name!r}{suggestion(name, known)}")
@@ -111,7 +111,7 @@ def _levels(table: RuleTable, rules: RuleSet) -> dict[str, str]:
 def _ignore(table: RuleTable, rules: RuleSet) -> Ignore:
     rule = table.text("rule")
     if rule:
-        _require(table, "rule", rule, rules.rule_ids)
+        _require(table, "rule", rule, rules.every_rule())
     reason = table.text("reason").strip()
     if not reason and "reason" in table.names():
         table.problem("reason", "reason is empty; say why the rule is ignored")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from analyzer.adapters.output import write_file
 from analyzer.adapters.snapshots import decode_snapshot, encode_snapshot
+from analyzer.application.analysis import is_immutable
 from analyzer.domain.errors import SnapshotError, UnknownRefError, UsageError
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -61,6 +62,21 @@ class SnapshotSource:
         return UnknownRefError(f"no snapshot of {spec!r}", where=str(self._folder), hint=hint)
 
 
+def accepted_snapshot(folder: Path, revision: Revision) -> Snapshot | None:
+    """What was accepted for `revision` in `folder`, else for the newest release before it; None when nothing was.
+
+    A revision without a version follows the newest release. Raises SnapshotError.
+    """
+    from analyzer.adapters.versions import find_equal, is_below, sort_releases  # noqa: PLC0415 - as above
+
+    names = [path.stem for path in folder.glob("*.json")]
+    own = Path(snapshot_name(revision)).stem
+    equal = own if own in names else find_equal(revision.version or "", names)
+    before = [name for name in sort_releases(names) if not revision.version or is_below(name, revision.version)]
+    chosen = equal or (before[-1] if before else None)
+    return None if chosen is None else read_snapshot(folder / f"{chosen}.json")
+
+
 def read_snapshot(path: Path) -> Snapshot:
     """The snapshot in the file `path`. Raises SnapshotError."""
     try:
@@ -82,5 +98,6 @@ def write_snapshot(snapshot: Snapshot, folder: Path) -> str:
 
 
 def snapshot_name(revision: Revision) -> str:
-    """The file name of the snapshot of `revision`, safe on every file system."""
-    return re.sub(r"[^\w.+-]", "_", revision.resolved) + ".json"
+    """The file name of the snapshot of `revision`, safe on every file system; an archive goes by its release."""
+    released = revision.version is not None and not is_immutable(revision)
+    return re.sub(r"[^\w.+-]", "_", f"v{revision.version}" if released else revision.resolved) + ".json"

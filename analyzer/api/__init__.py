@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_quantities, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
-from analyzer.domain.errors import AnalyzerError
+from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
+from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport, Kind
+from analyzer.domain.rules import RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.views import GraphReport, RulesReport, ShowReport, TraceReport
@@ -31,6 +34,7 @@ __all__ = [
     "AnalyzerError",
     "Case",
     "CaseResult",
+    "CheckReport",
     "DiffReport",
     "EvaluationReport",
     "GraphReport",
@@ -45,6 +49,7 @@ __all__ = [
     "WrittenSnapshot",
     "accept",
     "analyse",
+    "check",
     "diff",
     "evaluate",
     "graph",
@@ -101,6 +106,59 @@ def accept(report: DiffReport, settings: Settings, baseline: Path | None = None)
 
     known = read_baseline(baseline) if baseline is not None else frozenset[str]()
     return acceptance.accept(report, settings, known, is_below)
+
+
+def check(  # noqa: PLR0913 - each is an option of the command
+    ref: str,
+    *,
+    scenarios: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    against: Path | None = None,
+    update: bool = False,
+    options: Options | Workspace = _DEFAULTS,
+) -> CheckReport:
+    """Judge one ref by the invariant rules, and compare it with what was accepted in the folder `against`.
+
+    Findings and changes that the settings of the project accept are marked as such. With `update` the formulas of
+    the ref are accepted: its snapshot is written into the folder.
+    """
+    from analyzer.adapters.snapshot_source import write_snapshot
+    from analyzer.adapters.versions import is_below
+    from analyzer.application import acceptance
+    from analyzer.application import check as use_case
+
+    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    with _workspace(options) as workspace:
+        check_scope(scope, workspace.rules)
+        found = workspace.snapshot(ref)
+        compared = _compare_with_accepted(found, against, workspace.rules, scope, update=update) if against else None
+        report = use_case.check(found, workspace.rules, select_scenarios(scenarios, workspace.rules), compared)
+        report = acceptance.accept_findings(report, workspace.settings, is_below)
+        if update and against:
+            report = replace(report, notes=(*report.notes, f"accepted in {write_snapshot(found, against)}"))
+        return report
+
+
+def _compare_with_accepted(
+    found: Snapshot, folder: Path, rules: RuleSet, scope: Scope, *, update: bool
+) -> DiffReport | None:
+    """What differs from the accepted snapshot; None where `update` accepts what has nothing to be compared with."""
+    from analyzer.adapters.snapshot_source import accepted_snapshot
+    from analyzer.application import diff as use_case
+
+    try:
+        accepted = accepted_snapshot(folder, found.revision)
+    except SnapshotError:
+        if update:
+            return None
+        raise
+    if accepted is not None:
+        report = use_case.diff(accepted, found.revision, lambda: found, rules, scope)
+        return replace(report, notes=(*report.notes, *use_case.age_notes(accepted, found)))
+    if update:
+        return None
+    hint = f"accept it with: analyzer check {found.revision.spec} --against {folder} --update"
+    raise UsageError("nothing has been accepted yet", where=str(folder), hint=hint)
 
 
 def show(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
+from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import Accepted, Change, DiffReport, Kind
 from analyzer.domain.settings import Ignore, Settings
 
@@ -42,14 +43,33 @@ def accept(report: DiffReport, settings: Settings, baseline: Collection[str], is
     )
 
 
+def accept_findings(report: CheckReport, settings: Settings, is_below: IsBelow) -> CheckReport:
+    """`report` with the levels of `settings`, what they ignore marked, and the same for its comparison."""
+    version = report.revision.version
+    valid = [ignore for ignore in settings.ignores if _holds(ignore, version, is_below)]
+    findings = [
+        replace(
+            finding,
+            level=settings.levels.get(finding.rule, finding.level),
+            accepted=_ignored(finding.rule, finding.violation.quantity, valid),
+        )
+        for finding in report.findings
+    ]
+    notes = (*report.notes, *_expired(settings, version, is_below))
+    diff = accept(report.diff, settings, (), is_below) if report.diff is not None else None
+    return replace(report, findings=tuple(findings), diff=diff, notes=tuple(dict.fromkeys(notes)))
+
+
+def _ignored(rule: str, quantity: str, ignores: Collection[Ignore]) -> str | None:
+    """The reason why findings of `rule` in `quantity` are ignored."""
+    fitting = (i.reason for i in ignores if i.rule == rule and (not i.quantities or quantity in i.quantities))
+    return next(fitting, None)
+
+
 def _reason(change: Change, ignores: Collection[Ignore], baseline: Collection[str]) -> str | None:
     """Why `change` is accepted, None when it is not."""
-    for ignore in ignores:
-        if ignore.rule == change.rule and (not ignore.quantities or change.quantity in ignore.quantities):
-            return ignore.reason
-    if change.fingerprint in baseline and change.kind is not Kind.LOST:
-        return "in the baseline"
-    return None
+    known = change.fingerprint in baseline and change.kind is not Kind.LOST
+    return _ignored(change.rule, change.quantity, ignores) or ("in the baseline" if known else None)
 
 
 def _holds(ignore: Ignore, version: str | None, is_below: IsBelow) -> bool:

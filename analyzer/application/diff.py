@@ -130,3 +130,11 @@ def _all_gaps(base: Extraction, head: Extraction) -> tuple[Gap, ...]:
 def resolution_notes(*revisions: Revision) -> tuple[str, ...]:
     """How the refs were understood, where that is not obvious."""
     return tuple(dict.fromkeys(revision.note for revision in revisions if revision.note))
+
+
+def age_notes(stored: Snapshot, found: Snapshot) -> tuple[str, ...]:
+    """A warning when `stored` was made with other rules: a difference may then come from them."""
+    if stored.rules_digest == found.rules_digest:
+        return ()
+    made = f"the snapshot of {stored.revision.resolved} was made with other rules (analyzer {stored.tool_version})"
+    return (f"{made}; differences may come from them, renew it with the snapshot command",)

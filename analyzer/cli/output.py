@@ -87,7 +87,7 @@ def _page(rules: RuleSet, scenarios: Iterable[str], *, on_terminal: bool) -> Pag
         colour=on_terminal and _has_colours(),
         scenario_titles={name: scenario_title(name, rules) for name in {*scenarios, *rules.scenarios}},
         quantity_titles={name: rule.title for name, rule in rules.quantities.items()},
-        change_rules=rules.changes,
+        rules=rules.every_rule(),
     )
 
 

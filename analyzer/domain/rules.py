@@ -109,6 +109,28 @@ class ChangeRule:
     example: ChangeExample | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class InvariantRule:
+    """Judges one ref by itself; `check` names what is looked for.
+
+    `seen` says which releases had it. `pools` maps the size of one entry of a pool, an input, to the quantity
+    that counts its entries.
+    """
+
+    id: str
+    check: str
+    level: str
+    title: str
+    message: str
+    why: str
+    what_to_do: str
+    seen: str
+    example: str
+    pools: Mapping[str, str] = field(default_factory=dict)
+
+
+AnyRule = ChangeRule | InvariantRule
+
 FALLBACK_RULE: Final = ChangeRule(
     id="SGM100",
     area="any",
@@ -152,12 +174,13 @@ class RuleSet:
     units: Mapping[str, str]
     changes: tuple[ChangeRule, ...]
     digest: str
+    invariants: tuple[InvariantRule, ...] = ()
 
     def unit_of(self, origin: str) -> str | None:
         """The unit of what `origin` returns, None when no rule says."""
         return self.units.get(origin) or self.units.get(f"*.{origin.rsplit('.', 1)[-1]}")
 
-    @property
-    def rule_ids(self) -> tuple[str, ...]:
-        """The id of every rule that a finding can have."""
-        return tuple(dict.fromkeys((FALLBACK_RULE.id, *(rule.id for rule in self.changes))))
+    def every_rule(self) -> Mapping[str, AnyRule]:
+        """All that a finding can have, by id."""
+        rules: tuple[AnyRule, ...] = (FALLBACK_RULE, *self.changes, *self.invariants)
+        return {rule.id: rule for rule in rules}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
-from analyzer.domain.rules import ChangeRule, QuantityRule
+from analyzer.domain.rules import AnyRule, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.source import Revision, Span
 
 
@@ -71,10 +71,16 @@ class TraceReport:
 
 @dataclass(frozen=True, slots=True)
 class RulesReport:
-    """What the program looks for: the rules of changes, and the quantities that are followed."""
+    """What the program looks for: in two refs, in one, and the quantities that are followed."""
 
     changes: tuple[ChangeRule, ...]
+    invariants: tuple[InvariantRule, ...]
     quantities: tuple[QuantityRule, ...]
+
+    @property
+    def rules(self) -> tuple[AnyRule, ...]:
+        """Every rule, those of changes first."""
+        return (*self.changes, *self.invariants)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from typing import Final
 
 from analyzer.domain.evaluation import Value
 from analyzer.domain.extraction import Gap, Hop
+from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport, Kind
+from analyzer.domain.rules import LEVELS
 from analyzer.domain.source import Revision, Span
 from analyzer.render.document import Document
 
@@ -75,6 +77,15 @@ def verdict_sentence(report: DiffReport) -> str:
     if report.verdict is Kind.IDENTICAL:
         return f"Nothing else changed; {accepted}."
     return f"{VERDICTS[report.verdict].rstrip('.')}; {accepted}."
+
+
+def findings_sentence(report: CheckReport) -> str:
+    """How many findings there are, loudest first."""
+    accepted = len(report.findings) - len(report.open_findings)
+    more = f"; {plural(accepted, 'finding')} accepted" if accepted else ""
+    levels = [finding.level for finding in report.open_findings]
+    counts = [plural(levels.count(level), level) for level in reversed(LEVELS) if level in levels]
+    return f"{', '.join(counts) or 'No finding'}{more}."
 
 
 def write_path(document: Document, hops: Sequence[Hop]) -> None:

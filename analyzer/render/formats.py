@@ -19,7 +19,7 @@ class Format:
     suffixes: tuple[str, ...]
 
 
-_GATES: Final = ("diff",)
+_GATES: Final = ("diff", "check")
 FORMATS: Final[Mapping[str, Format]] = {
     "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules"), (".txt",)),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyzer.domain.judgement import CheckReport, Finding
 from analyzer.domain.report import Change, DiffReport, Kind
-from analyzer.render.blocks import number, places, revision_title, verdict_sentence
+from analyzer.render.blocks import findings_sentence, number, places, revision_title, verdict_sentence
 from analyzer.render.markup import one_line
 from analyzer.render.page import Page
 
@@ -21,6 +22,24 @@ def render_diff(report: DiffReport, page: Page) -> str:
     lines = [annotation("notice", f"SGLang memory: {report.verdict.label}", f"{names}: {verdict_sentence(report)}")]
     lines += [_change(change) for change in report.changes if change.kind >= Kind.ROUNDING]
     return "".join(f"{line}\n" for line in lines)
+
+
+def render_check(report: CheckReport, page: Page) -> str:
+    """The judgement of one ref: a summary, its findings, and what differs from what was accepted."""
+    title = f"{revision_title(report.revision)}: {findings_sentence(report)}"
+    lines = [annotation("notice", "SGLang memory: judgement", title)]
+    lines += [_finding(finding) for finding in report.open_findings]
+    compared = render_diff(report.diff, page) if report.diff is not None else ""
+    return "".join(f"{line}\n" for line in lines) + compared
+
+
+def _finding(finding: Finding) -> str:
+    lines = [finding.summary]
+    if finding.violation.scenarios:
+        lines.append(f"scenarios: {', '.join(finding.violation.scenarios)}")
+    if finding.violation.locations:
+        lines.append(f"at {places(finding.violation.locations)}")
+    return annotation(finding.level, f"{finding.rule} {finding.violation.quantity}".rstrip(), "\n".join(lines))
 
 
 def annotation(level: str, title: str, message: str) -> str:

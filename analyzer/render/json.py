@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
+from analyzer.domain.judgement import CheckReport
+from analyzer.domain.judgement import Finding as CheckFinding
 from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
-from analyzer.domain.rules import ChangeExample, ChangeRule, QuantityRule
+from analyzer.domain.rules import ChangeExample, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.views import (
     FormulaView,
@@ -31,6 +33,23 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     del page
     return write_object(diff_object(report))
+
+
+def render_check(report: CheckReport, page: Page) -> str:
+    """The judgement of one ref."""
+    del page
+    return write_object(
+        {
+            "schema_version": SCHEMA_VERSION,
+            **_revision(report.revision),
+            "findings": [_check_finding(finding) for finding in report.findings],
+            "unjudged": list(report.unjudged),
+            "diff": None if report.diff is None else diff_object(report.diff),
+            "gaps": _gaps(report.gaps),
+            "coverage": _coverage(report.coverage),
+            "notes": list(report.notes),
+        }
+    )
 
 
 def render_show(report: ShowReport, page: Page) -> str:
@@ -75,6 +94,7 @@ def render_rules(report: RulesReport, page: Page) -> str:
         {
             "schema_version": SCHEMA_VERSION,
             "changes": [_change_rule(rule) for rule in report.changes],
+            "invariants": [_invariant_rule(rule) for rule in report.invariants],
             "quantities": [_quantity_rule(rule) for rule in report.quantities],
         }
     )
@@ -334,3 +354,24 @@ def _example(example: ChangeExample) -> Object:
 
 def _quantity_rule(rule: QuantityRule) -> Object:
     return {"name": rule.name, "unit": rule.unit, "title": rule.title, "description": rule.description}
+
+
+def _invariant_rule(rule: InvariantRule) -> Object:
+    names = ("id", "level", "title", "check", "why", "what_to_do", "seen", "example")
+    return {name: getattr(rule, name) for name in names}
+
+
+def _check_finding(finding: CheckFinding) -> Object:
+    violation = finding.violation
+    return {
+        "rule": finding.rule,
+        "level": finding.level,
+        "quantity": violation.quantity or None,
+        "scenarios": list(violation.scenarios),
+        "summary": finding.summary,
+        "detail": violation.detail,
+        "inputs": dict(violation.inputs),
+        "locations": _locations(violation.locations),
+        "fingerprint": finding.fingerprint,
+        "accepted": finding.accepted,
+    }

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from analyzer.domain.rules import ChangeRule
+from analyzer.domain.rules import AnyRule
 
 UPSTREAM: Final = "https://github.com/sgl-project/sglang"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The width in columns, whether colours may be used, names in words, the change rules, where links lead."""
+    """The width in columns, whether colours may be used, names in words, the rules, where links lead."""
 
     width: int = 100
     colour: bool = False
     scenario_titles: Mapping[str, str] = field(default_factory=dict)
     quantity_titles: Mapping[str, str] = field(default_factory=dict)
-    change_rules: tuple[ChangeRule, ...] = ()
+    rules: Mapping[str, AnyRule] = field(default_factory=dict)
     upstream: str = UPSTREAM

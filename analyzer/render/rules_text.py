@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analyzer.domain.rules import ChangeExample, ChangeRule, QuantityRule
+from analyzer.domain.rules import AnyRule, ChangeExample, InvariantRule, QuantityRule
 from analyzer.domain.views import RulesReport
 from analyzer.render.document import Document, Piece
 
@@ -14,8 +14,8 @@ LEVEL_STYLES: Final = {"note": "good", "warning": "attention", "error": "bad"}
 
 def write_rules(document: Document, report: RulesReport) -> None:
     """Write the whole report."""
-    if len(report.changes) + len(report.quantities) == 1:
-        for rule in report.changes:
+    if len(report.rules) + len(report.quantities) == 1:
+        for rule in report.rules:
             _explain_rule(document, rule)
         for quantity in report.quantities:
             _explain_quantity(document, quantity)
@@ -23,23 +23,37 @@ def write_rules(document: Document, report: RulesReport) -> None:
     if report.changes:
         document.heading("Changes between two versions")
         document.table([(rule.id, rule.level, rule.title) for rule in report.changes])
+    if report.invariants:
+        document.heading("Invariants of one version")
+        document.table([(rule.id, rule.level, rule.title) for rule in report.invariants])
     if report.quantities:
         document.heading("Quantities that are followed")
         document.table([(rule.name, rule.unit, rule.title) for rule in report.quantities])
 
 
-def _explain_rule(document: Document, rule: ChangeRule) -> None:
+def _explain_rule(document: Document, rule: AnyRule) -> None:
     style = LEVEL_STYLES.get(rule.level, "title")
     document.write((Piece(f"{rule.level} {rule.id}", style), Piece(f"  {rule.title}", "title")))
-    document.say(f"reported for: {', '.join(rule.kinds) or 'every kind of change'}", indent=1)
+    document.say(reported_for(rule), indent=1)
     document.heading("Why it matters")
     document.say(rule.why, indent=1)
     document.heading("What to do")
     document.say(rule.what_to_do, indent=1)
-    if rule.example is not None:
+    if isinstance(rule, InvariantRule):
+        document.heading("Example")
+        document.say(f"{rule.seen}.", indent=1)
+        document.say(rule.example, indent=1, hanging=2)
+    elif rule.example is not None:
         document.heading("Example")
         document.say(f"{rule.example.seen}.", indent=1)
         document.table(list(example_rows(rule.example)))
+
+
+def reported_for(rule: AnyRule) -> str:
+    """What a rule is about: one version, or some kinds of change between two."""
+    if isinstance(rule, InvariantRule):
+        return "judges one version"
+    return f"reported for {', '.join(rule.kinds) or 'every kind of change'}"
 
 
 def example_rows(example: ChangeExample) -> Iterator[tuple[str, str]]:

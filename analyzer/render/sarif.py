@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from analyzer import __version__
+from analyzer.domain.judgement import CheckReport, Finding
 from analyzer.domain.report import Change, DiffReport, Side
-from analyzer.domain.rules import FALLBACK_RULE, ChangeRule
+from analyzer.domain.rules import AnyRule
 from analyzer.domain.source import Revision, Span
 from analyzer.render.blocks import is_commit
 from analyzer.render.json import witness_object, write_object
@@ -27,34 +28,63 @@ Object = dict[str, Any]
 
 def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
-    findings: list[tuple[Change, str | None]] = [(change, None) for change in report.changes]
-    findings += [(item.change, item.reason) for item in report.accepted]
-    rules = _used(page.change_rules, (change.rule for change, _ in findings))
+    facts = {"base": report.base.spec, "head": report.head.spec, "verdict": report.verdict.label}
+    sides = {_BASE: report.base, _HEAD: report.head}
+    return _document(_changes(report), sides, {**facts, "notes": list(report.notes)}, page)
+
+
+def render_check(report: CheckReport, page: Page) -> str:
+    """The judgement of one ref, and what differs from what was accepted."""
+    results = [_finding(finding, report.revision) for finding in report.findings]
+    sides = {_HEAD: report.revision}
+    if report.diff is not None:
+        results += _changes(report.diff)
+        sides[_BASE] = report.diff.base
+    facts = {"ref": report.revision.spec, "unjudged": list(report.unjudged), "notes": list(report.notes)}
+    return _document(results, sides, facts, page)
+
+
+def _document(results: Sequence[Object], sides: Mapping[str, Revision], facts: Object, page: Page) -> str:
+    rules = _used(page.rules, (result["ruleId"] for result in results))
     positions = {rule.id: position for position, rule in enumerate(rules)}
-    sides = ((_BASE, report.base), (_HEAD, report.head))
+    placed = [
+        {**result, "ruleIndex": positions[result["ruleId"]]} if result["ruleId"] in positions else result
+        for result in results
+    ]
     run = {
         "tool": {"driver": _driver(rules)},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {name: _root(revision, page) for name, revision in sides},
-        "versionControlProvenance": [_provenance(revision, page) for _, revision in sides if is_commit(revision)],
-        "results": [_result(change, positions, report, accepted) for change, accepted in findings],
-        "properties": {
-            "base": report.base.spec,
-            "head": report.head.spec,
-            "verdict": report.verdict.label,
-            "notes": list(report.notes),
-        },
+        "originalUriBaseIds": {name: _root(revision, page) for name, revision in sides.items()},
+        "versionControlProvenance": _provenance(sides.values(), page),
+        "results": placed,
+        "properties": facts,
     }
     return write_object({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _used(rules: Sequence[ChangeRule], ids: Iterable[str]) -> tuple[ChangeRule, ...]:
+def _changes(report: DiffReport) -> list[Object]:
+    found = [_result(change, report, None) for change in report.changes]
+    return [*found, *(_result(item.change, report, item.reason) for item in report.accepted)]
+
+
+def _finding(finding: Finding, revision: Revision) -> Object:
+    violation = finding.violation
+    places = [_location(span, _HEAD, revision) for span in dict.fromkeys(violation.locations)]
+    found: Object = {
+        **_common(finding.rule, finding.level, finding.summary, finding.fingerprint, finding.accepted),
+        "locations": places[:1],
+        "relatedLocations": _related(places[1:]),
+    }
+    facts = {"quantity": violation.quantity, "scenarios": list(violation.scenarios), "inputs": dict(violation.inputs)}
+    return {**found, "properties": facts}
+
+
+def _used(rules: Mapping[str, AnyRule], ids: Iterable[str]) -> tuple[AnyRule, ...]:
     """The metadata of every rule that has a result, in a fixed order."""
-    known = {rule.id: rule for rule in (FALLBACK_RULE, *rules)}
-    return tuple(known[name] for name in sorted(set(ids)) if name in known)
+    return tuple(rules[name] for name in sorted(set(ids)) if name in rules)
 
 
-def _driver(rules: Sequence[ChangeRule]) -> Object:
+def _driver(rules: Sequence[AnyRule]) -> Object:
     return {
         "name": "sglang-memory-analyzer",
         "version": __version__,
@@ -62,7 +92,7 @@ def _driver(rules: Sequence[ChangeRule]) -> Object:
     }
 
 
-def _rule(rule: ChangeRule) -> Object:
+def _rule(rule: AnyRule) -> Object:
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.title.split()),
@@ -70,7 +100,6 @@ def _rule(rule: ChangeRule) -> Object:
         "fullDescription": {"text": rule.why},
         "help": {"text": f"{rule.why} {rule.what_to_do}"},
         "defaultConfiguration": {"level": rule.level},
-        "properties": {"area": rule.area, "action": rule.action, "kinds": list(rule.kinds)},
     }
 
 
@@ -80,31 +109,40 @@ def _root(revision: Revision, page: Page) -> Object:
     return root if name is None else {"uri": f"{page.upstream}/blob/{quote(name)}/", **root}
 
 
-def _provenance(revision: Revision, page: Page) -> Object:
-    return {"repositoryUri": page.upstream, "revisionId": revision.commit}
+def _provenance(revisions: Iterable[Revision], page: Page) -> list[Object]:
+    commits = dict.fromkeys(revision.commit for revision in revisions if is_commit(revision))
+    return [{"repositoryUri": page.upstream, "revisionId": commit} for commit in commits]
 
 
-def _result(change: Change, positions: dict[str, int], report: DiffReport, accepted: str | None) -> Object:
+def _result(change: Change, report: DiffReport, accepted: str | None) -> Object:
     """The place is where head has the formula; where base had it is related."""
     before = _locations(change.before, _BASE, report.base)
     after = _locations(change.after, _HEAD, report.head)
     places, related = (after, before) if after else (before, [])
-    found: Object = {
-        "ruleId": change.rule,
-        "level": change.level,
-        "kind": "fail",
-        # A bracket before a parenthesis would be an embedded link.
-        "message": {"text": one_line(change.summary, _MAX_MESSAGE).replace("](", "] (")},
+    return {
+        **_common(change.rule, change.level, change.summary, change.fingerprint, accepted),
         "locations": places[:1],
-        "relatedLocations": [{"id": position, **place} for position, place in enumerate([*places[1:], *related], 1)],
-        "partialFingerprints": {FINGERPRINT: change.fingerprint},
+        "relatedLocations": _related([*places[1:], *related]),
         "properties": _properties(change),
     }
-    if change.rule in positions:
-        found["ruleIndex"] = positions[change.rule]
+
+
+def _common(rule: str, level: str, summary: str, fingerprint: str, accepted: str | None) -> Object:
+    found: Object = {
+        "ruleId": rule,
+        "level": level,
+        "kind": "fail",
+        # A bracket before a parenthesis would be an embedded link.
+        "message": {"text": one_line(summary, _MAX_MESSAGE).replace("](", "] (")},
+        "partialFingerprints": {FINGERPRINT: fingerprint},
+    }
     if accepted is not None:
         found["suppressions"] = [{"kind": "external", "justification": accepted}]
     return found
+
+
+def _related(places: Sequence[Object]) -> list[Object]:
+    return [{"id": position, **place} for position, place in enumerate(places, 1)]
 
 
 def _properties(change: Change) -> Object:

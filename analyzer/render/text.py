@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
+from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
 from analyzer.render.blocks import number, places, plural, revision_title, write_gaps, write_notes, write_path
+from analyzer.render.check_text import write_check
 from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
 from analyzer.render.page import Page
@@ -21,6 +23,13 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     document = Document(page.width)
     write_diff(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_check(report: CheckReport, page: Page) -> str:
+    """The judgement of one ref."""
+    document = Document(page.width)
+    write_check(document, report, page)
     return paint(document, colour=page.colour)
 
 

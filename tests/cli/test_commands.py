@@ -213,3 +213,53 @@ def test_settings_decide_scenarios_formats_and_threshold(analyzer: Run, tmp_path
     found = analyzer("diff", "v0.4.0", "v0.5.0")
     assert (found.code, found.out) == (2, "")
     assert "unknown key 'formts'" in found.err
+
+
+def test_check_accepts_shows_and_fails(analyzer: Run, tmp_path: Path) -> None:
+    nothing = analyzer("check", "v0.4.0", "--against", "accepted")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "--update" in nothing.err
+    accepted = analyzer("check", "v0.4.0", "--against", "accepted", "--update")
+    assert accepted.code == 0
+    assert (tmp_path / "accepted" / "v0.4.0.json").is_file()
+    assert analyzer("check", "v0.4.0", "--against", "accepted").code == 0
+    differs = analyzer("check", "v0.5.0", "--against", "accepted")
+    assert differs.code == 1
+    assert "Compared with what was accepted" in differs.out
+    assert "semantic: " in differs.out
+    assert analyzer("check", "v0.5.0", "--against", "accepted", "--scenario", "mha").code == 0
+    assert analyzer("check", "v0.5.0", "--against", "accepted", "--fail-on", "lost").code == 0
+    updated = analyzer("check", "v0.5.0", "--against", "accepted", "--update")
+    assert updated.code == 0
+    assert "semantic: " in updated.out
+    assert analyzer("check", "v0.5.0", "--against", "accepted").code == 0
+    assert analyzer("check", "v0.4.0", "--against", "accepted").code == 0
+
+
+def test_an_accepted_snapshot_that_is_damaged_or_old_says_how_to_renew_it(analyzer: Run, tmp_path: Path) -> None:
+    analyzer("check", "v0.4.0", "--against", "accepted", "--update")
+    file = tmp_path / "accepted" / "v0.4.0.json"
+    for content, said in (
+        ("{", "damaged"),
+        (file.read_text().replace('"schema_version":1', '"schema_version":0'), "0"),
+    ):
+        file.write_text(content)
+        found = analyzer("check", "v0.4.0", "--against", "accepted")
+        assert (found.code, found.out) == (2, "")
+        assert said in found.err
+        assert "analyzer snapshot v0.4.0 -o accepted" in found.err
+        assert analyzer("check", "v0.4.0", "--against", "accepted", "--update").code == 0
+        assert analyzer("check", "v0.4.0", "--against", "accepted").code == 0
+
+
+def test_a_snapshot_made_with_other_rules_is_noted(analyzer: Run, tmp_path: Path) -> None:
+    analyzer("check", "v0.4.0", "--against", "accepted", "--update")
+    file = tmp_path / "accepted" / "v0.4.0.json"
+    file.write_text(file.read_text().replace("d" * 64, "e" * 64))
+    assert "made with other rules" in analyzer("check", "v0.4.0", "--against", "accepted").out
+
+
+def test_update_needs_a_folder(analyzer: Run) -> None:
+    found = analyzer("check", "v0.4.0", "--update")
+    assert (found.code, found.out) == (2, "")
+    assert "--against DIR" in found.err

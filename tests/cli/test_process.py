@@ -32,7 +32,7 @@ def test_help_lists_the_commands_and_loads_nothing_heavy() -> None:
     assert not loaded & {"rich", "git", "libcst", "networkx", "msgspec", "sympy", "packaging", "importlib.metadata"}
 
 
-@pytest.mark.parametrize("command", ["diff", "show", "trace", "graph", "eval", "snapshot", "rules"])
+@pytest.mark.parametrize("command", ["diff", "show", "trace", "graph", "eval", "check", "snapshot", "rules"])
 def test_every_command_has_help_and_version(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "--help"]) == 0
     assert "--repo" in capsys.readouterr().out

@@ -6,13 +6,14 @@ import re
 
 import pytest
 
+from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.render.defuse import defuse
 from analyzer.render.formats import render
 from analyzer.render.github import annotation
 from analyzer.render.page import Page
-from tests.support.hostile import HOSTILE, hostile_report
-from tests.support.samples import report
+from tests.support.hostile import HOSTILE, hostile_judgement, hostile_report
+from tests.support.samples import judgement, report
 
 _COMMAND = re.compile(r"::(?P<name>notice|warning|error) title=(?P<title>[^:,\r\n]*)::(?P<message>[^\r\n]*)")
 
@@ -59,9 +60,19 @@ def test_a_hostile_report_has_only_our_commands() -> None:
     assert all(_COMMAND.fullmatch(line) for line in lines)
 
 
+def test_a_judgement_has_its_findings_and_then_the_comparison() -> None:
+    lines = render("check", "github", judgement(), Page()).splitlines()
+    assert lines[0].startswith("::notice title=SGLang memory%3A judgement::v0.4 (v0.4.0, ")
+    assert lines[1].startswith("::warning title=SGM202 max_total_num_tokens::The count becomes negative.")
+    assert lines[2].startswith("::notice title=SGLang memory%3A semantic::")
+    hostile = render("check", "github", hostile_judgement(), Page()).splitlines()
+    assert all(_COMMAND.fullmatch(line) for line in hostile)
+
+
 @pytest.mark.parametrize("name", ["text", "json", "markdown", "sarif"])
-def test_no_other_format_holds_a_command(name: str) -> None:
-    found = render("diff", name, hostile_report(), Page(40))
+@pytest.mark.parametrize(("command", "hostile"), [("diff", hostile_report()), ("check", hostile_judgement())])
+def test_no_other_format_holds_a_command(command: str, hostile: DiffReport | CheckReport, name: str) -> None:
+    found = render(command, name, hostile, Page(40))
     assert not re.search(r"^\s*::", found, re.MULTILINE)
     assert "##[" not in found
     assert "\x1b" not in found

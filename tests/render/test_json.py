@@ -23,9 +23,9 @@ from analyzer.domain.report import Accepted, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
-from tests.support.samples import REVISION, extraction, report, snapshot, write_rules
+from tests.support.samples import REVISION, extraction, judgement, report, snapshot, write_rules
 
-COMMANDS = ("diff", "show", "trace", "eval", "rules", "graph")
+COMMANDS = ("diff", "show", "trace", "eval", "rules", "graph", "check")
 
 
 def schema(command: str) -> dict[str, Any]:
@@ -54,6 +54,7 @@ def reports(rules: RuleSet) -> dict[str, Any]:
         "eval": EvaluationReport(REVISION, tuple(results)),
         "rules": catalogue(rules, ()),
         "graph": graph(snapshot()),
+        "check": judgement(),
     }
 
 

@@ -9,16 +9,17 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 
+from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side
 from analyzer.domain.source import Revision, Span
 from analyzer.render.formats import render
 from analyzer.render.markup import code, prose
 from analyzer.render.page import Page
-from tests.support.hostile import HOSTILE, hostile_report
+from tests.support.hostile import HOSTILE, hostile_judgement, hostile_report
 from tests.support.samples import report
-from tests.support.terms import change_rules
+from tests.support.terms import rule_set
 
-PAGE = Page(scenario_titles={"mla": "latent attention"}, change_rules=change_rules())
+PAGE = Page(scenario_titles={"mla": "latent attention"}, rules=rule_set().every_rule())
 _COMMENT_LIMIT = 65_536
 
 
@@ -90,8 +91,10 @@ def test_a_comment_is_never_too_long_for_github() -> None:
     assert "more changes not shown here" in found
 
 
-def test_source_text_is_never_markup() -> None:
-    found = comment(hostile_report())
+@pytest.mark.parametrize(("command", "hostile"), [("diff", hostile_report()), ("check", hostile_judgement())])
+def test_source_text_is_never_markup(command: str, hostile: DiffReport | CheckReport) -> None:
+    found = render(command, "markdown", hostile, PAGE)
+    assert len(found) < _COMMENT_LIMIT
     assert not re.search(r"(?<!\\)@\w", _outside_code(found))
     assert all(char == "\n" or char.isprintable() or char == "\N{WORD JOINER}" for char in found)
     page = _Page()

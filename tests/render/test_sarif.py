@@ -19,11 +19,11 @@ from analyzer.domain.report import Accepted, DiffReport, Kind
 from analyzer.domain.source import Revision
 from analyzer.render.formats import render
 from analyzer.render.page import Page
-from tests.support.hostile import hostile_report
-from tests.support.samples import report
-from tests.support.terms import change_rules
+from tests.support.hostile import hostile_judgement, hostile_report
+from tests.support.project import shipped_rules
+from tests.support.samples import judgement, report
 
-PAGE = Page(change_rules=change_rules())
+PAGE = Page(rules=shipped_rules().every_rule())
 
 _TEXT: Final = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
 _URI: Final = {"type": "string", "pattern": r"^[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*$"}
@@ -185,3 +185,13 @@ def test_what_is_accepted_is_suppressed_with_the_reason() -> None:
         None,
         [{"kind": "external", "justification": "reviewed"}],
     ]
+
+
+def test_a_judgement_is_valid_and_has_findings_and_changes() -> None:
+    for found in (judgement(), hostile_judgement(), replace(judgement(), diff=None)):
+        document = json.loads(render("check", "sarif", found, PAGE))
+        for schema in _schemas():
+            validator_for(schema)(schema).validate(document)
+    [run] = json.loads(render("check", "sarif", judgement(), PAGE))["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["SGM202", "SGM201", "coefficient-changed", "error-added"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["SGM201", "SGM202"]

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from analyzer.domain.extraction import Gap
+from analyzer.domain.judgement import CheckReport, Violation
 from analyzer.domain.report import Accepted, CommitReference, DiffReport, Side, Witness
 from analyzer.domain.source import Span
-from tests.support.samples import report
+from tests.support.samples import judgement, report
 
 HOSTILE: Final = (
     "<script>alert(1)</script>",
@@ -44,3 +45,12 @@ def hostile_report() -> DiffReport:
     gap = Gap(text, 3, text, text, ("cell_size",))
     accepted = (Accepted(replace(change, fingerprint="accepted"), text),)
     return replace(report(), changes=(change, *others), gaps=(gap,), notes=(text,), accepted=accepted)
+
+
+def hostile_judgement() -> CheckReport:
+    """A judgement in which every text that comes from the source is hostile."""
+    text = "\n".join(HOSTILE[:-2])
+    found = judgement()
+    violation = Violation(text, text, (text,), tuple(Span(part, 0, 0) for part in HOSTILE), {text: text})
+    findings = tuple(replace(finding, summary=text, violation=violation) for finding in found.findings)
+    return replace(found, findings=findings, unjudged=(text,), diff=hostile_report(), notes=(text,))

@@ -17,6 +17,7 @@ from analyzer.domain.extraction import (
     UnitConversion,
     UnitFinding,
 )
+from analyzer.domain.judgement import CheckReport, Finding, Violation
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision, Span
@@ -248,5 +249,23 @@ def report() -> DiffReport:
         coverage={"base": found.coverage, "head": found.coverage},
         base_path=found.hops,
         head_path=found.hops,
+        notes=("v0.4 resolved to tag v0.4.0",),
+    )
+
+
+def judgement() -> CheckReport:
+    """A judgement with a finding, an accepted one, and a comparison."""
+    violation = Violation("max_total_num_tokens", "int(x) // y", ("mha",), (SPAN,), {"available_gpu_memory": 1.0})
+    unit = Violation("", "GiB added to bytes", (), (SPAN,))
+    return CheckReport(
+        revision=REVISION,
+        findings=(
+            Finding("SGM202", "warning", "The count becomes negative.", violation, "aaaa"),
+            Finding("SGM201", "error", "GiB added to bytes", unit, "bbbb", accepted="reviewed"),
+        ),
+        unjudged=("SGM204: needs x",),
+        diff=report(),
+        gaps=extraction().gaps,
+        coverage=extraction().coverage,
         notes=("v0.4 resolved to tag v0.4.0",),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.cli.gate import fail_on_option, threshold
 from analyzer.cli.options import Common, common_options, selection_options
 from analyzer.cli.output import emit, note_all
 
@@ -17,30 +18,10 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 
-def _read_kind(context: click.Context, parameter: click.Parameter, value: str | None) -> Kind | None:
-    """The kind of change that `value` names."""
-    from analyzer.domain.report import Kind
-
-    if value is None:
-        return None
-
-    known = {kind.label: kind for kind in Kind}
-    if value not in known:
-        message = f"{value!r} is not one of {', '.join(known)}"
-        raise click.BadParameter(message, context, parameter)
-    return known[value]
-
-
 @click.command("diff")
 @click.argument("base")
 @click.argument("head")
-@click.option(
-    "--fail-on",
-    callback=_read_kind,
-    metavar="KIND",
-    help="Exit with 1 from this kind on: identical, moved, refactor, unit, rounding (default), undecided, semantic,"
-    " lost.",
-)
+@fail_on_option
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -63,7 +44,6 @@ def command(
     A side is a tag, branch, commit, version, WORKTREE, INSTALLED, a wheel, or a folder with SGLang.
     """
     from analyzer import api
-    from analyzer.domain.report import Kind
 
     with api.Workspace(common.for_api()) as workspace:
         settings = workspace.settings
@@ -74,5 +54,4 @@ def command(
         emit("diff", report, common, workspace.rules, scenarios)
     if not common.in_text:
         note_all(report.notes, common)
-    thresholds = (kind for kind in (fail_on, settings.fail_on, Kind.ROUNDING) if kind is not None)
-    return int(report.verdict >= next(thresholds))
+    return int(report.verdict >= threshold(fail_on, settings.fail_on))

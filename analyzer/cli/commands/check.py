@@ -1,0 +1,63 @@
+"""``analyzer check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from analyzer.cli.gate import fail_on_option, threshold
+from analyzer.cli.options import Common, common_options, selection_options
+from analyzer.cli.output import emit, note_all
+from analyzer.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from analyzer.domain.report import Kind
+
+# A command imports what it runs when it runs: `--help` answers at once.
+# ruff: noqa: PLC0415
+
+
+@click.command("check")
+@click.argument("ref")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder of accepted snapshots: fail when a formula differs from the one for REF or the newest before it.",
+)
+@click.option("--update", is_flag=True, help="Show what differs, and accept it: write the snapshot of REF.")
+@fail_on_option
+@selection_options
+@common_options("check")
+def command(
+    common: Common,
+    ref: str,
+    against: Path | None,
+    update: bool,  # noqa: FBT001 - click calls by keyword
+    fail_on: Kind | None,
+    scenarios: tuple[str, ...],
+    quantities: tuple[str, ...],
+) -> int:
+    """Judge the formulas of REF by themselves, and compare them with what was accepted.
+
+    Exit code 1: a finding of level warning or error, or a difference at or above --fail-on.
+    """
+    from analyzer import api
+
+    if update and against is None:
+        raise UsageError("--update has no folder to write into", hint="give --against DIR")
+    with api.Workspace(common.for_api()) as workspace:
+        settings = workspace.settings
+        common = common.with_formats(settings.formats, "check")
+        scenarios, quantities = scenarios or settings.scenarios, quantities or settings.quantities
+        report = api.check(
+            ref, scenarios=scenarios, quantities=quantities, against=against, update=update, options=workspace
+        )
+        emit("check", report, common, workspace.rules, scenarios)
+    if not common.in_text:
+        note_all(report.notes, common)
+    found = any(finding.level != "note" for finding in report.open_findings)
+    differs = report.diff is not None and report.diff.verdict >= threshold(fail_on, settings.fail_on)
+    return int(found or (differs and not update))
