@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from analyzer.domain.rules import AnyRule
+if TYPE_CHECKING:
+    # `--help` asks for the formats and needs no rule.
+    from analyzer.domain.rules import AnyRule
 
 UPSTREAM: Final = "https://github.com/sgl-project/sglang"
 
