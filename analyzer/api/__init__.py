@@ -21,6 +21,7 @@ from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
 from analyzer.domain.judgement import CheckReport
+from analyzer.domain.pin import Pin
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.settings import Settings
@@ -40,6 +41,7 @@ __all__ = [
     "GraphReport",
     "Kind",
     "Options",
+    "Pin",
     "RulesReport",
     "Settings",
     "ShowReport",
@@ -53,6 +55,7 @@ __all__ = [
     "diff",
     "evaluate",
     "graph",
+    "read_pin",
     "rules",
     "show",
     "snapshot",
@@ -96,6 +99,13 @@ def diff(
             return use_case.diff(before.load(), after.revision, after.load, workspace.rules, scope)
 
         return workspace.comparisons.report(before.revision, after.revision, scope, compare)
+
+
+def read_pin(spec: str) -> Pin:
+    """The version of SGLang that a file pins; `spec` is its path, or ``REVISION:PATH`` of the repository around."""
+    from analyzer.adapters import pins
+
+    return pins.read_pin(spec)
 
 
 def accept(report: DiffReport, settings: Settings, baseline: Path | None = None) -> DiffReport:

@@ -16,6 +16,7 @@ from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
 
 if TYPE_CHECKING:
+    from analyzer.domain.pin import Pin
     from analyzer.domain.rules import RuleSet
 
 _PLAIN_WIDTH: Final = 100
@@ -23,11 +24,19 @@ _MIN_WIDTH: Final = 40
 _STDOUT: Final = Path("-")
 
 
-def emit(command: str, report: Any, common: Common, rules: RuleSet, scenarios: Iterable[str] = ()) -> None:
-    """Write `report` in every chosen format to its place."""
+def emit(  # noqa: PLR0913 - a report, and what it is written with
+    command: str,
+    report: Any,
+    common: Common,
+    rules: RuleSet,
+    scenarios: Iterable[str] = (),
+    *,
+    pin: Pin | None = None,
+) -> None:
+    """Write `report` in every chosen format to its place; `pin` is the line of the project that caused it."""
     names = common.formats or formats_of(command)[:1]
     for name, file in place_outputs(names, common.outputs):
-        text = render(command, name, report, _page(rules, scenarios, on_terminal=file is None))
+        text = render(command, name, report, _page(rules, scenarios, pin, on_terminal=file is None))
         if file is None:
             write_stdout(text)
             continue
@@ -78,7 +87,7 @@ def write_stdout(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _page(rules: RuleSet, scenarios: Iterable[str], *, on_terminal: bool) -> Page:
+def _page(rules: RuleSet, scenarios: Iterable[str], pin: Pin | None, *, on_terminal: bool) -> Page:
     from analyzer.application.selection import scenario_title  # noqa: PLC0415 - `--help` does not need it
 
     width = max(shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns, _MIN_WIDTH)
@@ -88,6 +97,7 @@ def _page(rules: RuleSet, scenarios: Iterable[str], *, on_terminal: bool) -> Pag
         scenario_titles={name: scenario_title(name, rules) for name in {*scenarios, *rules.scenarios}},
         quantity_titles={name: rule.title for name, rule in rules.quantities.items()},
         rules=rules.every_rule(),
+        pin=pin,
     )
 
 

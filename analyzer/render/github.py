@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.judgement import CheckReport, Finding
+from analyzer.domain.pin import Pin
 from analyzer.domain.report import Change, DiffReport, Kind
 from analyzer.render.blocks import findings_sentence, number, places, revision_title, verdict_sentence
 from analyzer.render.markup import one_line
@@ -17,10 +18,10 @@ _MAX_TITLE: Final = 120
 
 def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison: the verdict as a notice, then one annotation per change that matters."""
-    del page
     names = f"{revision_title(report.base)} -> {revision_title(report.head)}"
-    lines = [annotation("notice", f"SGLang memory: {report.verdict.label}", f"{names}: {verdict_sentence(report)}")]
-    lines += [_change(change) for change in report.changes if change.kind >= Kind.ROUNDING]
+    title, message = f"SGLang memory: {report.verdict.label}", f"{names}: {verdict_sentence(report)}"
+    lines = [annotation("notice", title, message, page.pin)]
+    lines += [_change(change, page) for change in report.changes if change.kind >= Kind.ROUNDING]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -42,13 +43,14 @@ def _finding(finding: Finding) -> str:
     return annotation(finding.level, f"{finding.rule} {finding.violation.quantity}".rstrip(), "\n".join(lines))
 
 
-def annotation(level: str, title: str, message: str) -> str:
+def annotation(level: str, title: str, message: str, pin: Pin | None = None) -> str:
     """One workflow command; `message` may have several lines, which stay inside it."""
+    place = f"file={_property(one_line(pin.file, _MAX_TITLE))},line={pin.line}," if pin is not None else ""
     shown = "\n".join(one_line(line, _MAX_MESSAGE) for line in message.splitlines())[:_MAX_MESSAGE]
-    return f"::{_COMMANDS.get(level, level)} title={_property(one_line(title, _MAX_TITLE))}::{_data(shown)}"
+    return f"::{_COMMANDS.get(level, level)} {place}title={_property(one_line(title, _MAX_TITLE))}::{_data(shown)}"
 
 
-def _change(change: Change) -> str:
+def _change(change: Change, page: Page) -> str:
     lines = [change.summary]
     if change.scenarios:
         lines.append(f"scenarios: {', '.join(change.scenarios)}")
@@ -58,7 +60,7 @@ def _change(change: Change) -> str:
     for label, side in (("before", change.before), ("after", change.after)):
         if side is not None and side.locations:
             lines.append(f"{label} at {places(side.locations)}")
-    return annotation(change.level, f"{change.rule} {change.quantity}", "\n".join(lines))
+    return annotation(change.level, f"{change.rule} {change.quantity}", "\n".join(lines), page.pin)
 
 
 def _data(text: str) -> str:

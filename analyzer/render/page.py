@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     # `--help` asks for the formats and needs no rule.
+    from analyzer.domain.pin import Pin
     from analyzer.domain.rules import AnyRule
 
 UPSTREAM: Final = "https://github.com/sgl-project/sglang"
@@ -15,7 +16,10 @@ UPSTREAM: Final = "https://github.com/sgl-project/sglang"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The width in columns, whether colours may be used, names in words, the rules, where links lead."""
+    """The width in columns, whether colours may be used, names in words, the rules, where links lead.
+
+    `pin` is the line of the reader's own project that the report is about.
+    """
 
     width: int = 100
     colour: bool = False
@@ -23,3 +27,4 @@ class Page:
     quantity_titles: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, AnyRule] = field(default_factory=dict)
     upstream: str = UPSTREAM
+    pin: Pin | None = None

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from analyzer import __version__
 from analyzer.domain.judgement import CheckReport, Finding
+from analyzer.domain.pin import Pin
 from analyzer.domain.report import Change, DiffReport, Side
 from analyzer.domain.rules import AnyRule
 from analyzer.domain.source import Revision, Span
@@ -47,10 +48,10 @@ def render_check(report: CheckReport, page: Page) -> str:
 def _document(results: Sequence[Object], sides: Mapping[str, Revision], facts: Object, page: Page) -> str:
     rules = _used(page.rules, (result["ruleId"] for result in results))
     positions = {rule.id: position for position, rule in enumerate(rules)}
-    placed = [
-        {**result, "ruleIndex": positions[result["ruleId"]]} if result["ruleId"] in positions else result
-        for result in results
-    ]
+    placed = [_pinned(result, page.pin) for result in results]
+    for result in placed:
+        if result["ruleId"] in positions:
+            result["ruleIndex"] = positions[result["ruleId"]]
     run = {
         "tool": {"driver": _driver(rules)},
         "columnKind": "unicodeCodePoints",
@@ -139,6 +140,16 @@ def _common(rule: str, level: str, summary: str, fingerprint: str, accepted: str
     if accepted is not None:
         found["suppressions"] = [{"kind": "external", "justification": accepted}]
     return found
+
+
+def _pinned(result: Object, pin: Pin | None) -> Object:
+    """`result` at the line of the reader's own project, where a code-scanning service can show it."""
+    if pin is None:
+        return dict(result)
+    region = {"startLine": pin.line, "endLine": pin.line}
+    place = {"physicalLocation": {"artifactLocation": {"uri": quote(pin.file)}, "region": region}}
+    upstream = [*result["locations"], *({k: v for k, v in p.items() if k != "id"} for p in result["relatedLocations"])]
+    return {**result, "locations": [place], "relatedLocations": _related(upstream)}
 
 
 def _related(places: Sequence[Object]) -> list[Object]:

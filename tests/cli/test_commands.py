@@ -263,3 +263,24 @@ def test_update_needs_a_folder(analyzer: Run) -> None:
     found = analyzer("check", "v0.4.0", "--update")
     assert (found.code, found.out) == (2, "")
     assert "--against DIR" in found.err
+
+
+def test_pins_name_the_versions_and_the_line_to_annotate(analyzer: Run, tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("sglang==0.4.0\n")
+    (tmp_path / "Dockerfile").write_text("FROM scratch\nFROM lmsysorg/sglang:v0.5.0-cu126\n")
+    files = ("diff", "--pins", "old.txt", "Dockerfile", "--format", "github", "--format", "sarif", "-o", "r.sarif")
+    found = analyzer(*files)
+    assert found.code == 1
+    lines = found.out.splitlines()
+    assert lines[0].startswith("::notice file=Dockerfile,line=2,title=SGLang memory%3A semantic::v0.4.0 (")
+    assert all("file=Dockerfile,line=2," in line for line in lines)
+    assert "note: old.txt, line 1: sglang v0.4.0" in found.err
+    [run] = json.loads((tmp_path / "r.sarif").read_text())["runs"]
+    [place] = run["results"][0]["locations"]
+    assert place["physicalLocation"]["artifactLocation"] == {"uri": "Dockerfile"}
+    assert run["results"][0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uriBaseId"]
+    assert analyzer("diff", "--pins", "old.txt", "old.txt").code == 0
+    (tmp_path / "old.txt").write_text("sglang>=0.4.0\n")
+    found = analyzer("diff", "--pins", "old.txt", "Dockerfile")
+    assert (found.code, found.out) == (2, "")
+    assert "is not one version" in found.err

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from analyzer.domain.judgement import CheckReport
+from analyzer.domain.pin import Pin
 from analyzer.domain.report import DiffReport
 from analyzer.render.defuse import defuse
 from analyzer.render.formats import render
@@ -44,6 +45,14 @@ def test_percent_signs_and_separators_come_back() -> None:
     assert found is not None
     assert _unescape(found["title"]) == "a: 5 %, b"
     assert _unescape(found["message"]) == "50 % of x::y\nsecond %0A line"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_the_name_of_a_file_is_only_a_property(text: str) -> None:
+    line = annotation("error", "title", "message", Pin("v1", text, text, 3))
+    place = re.fullmatch(r"::error file=(?P<file>[^:,\r\n]*),line=3,title=title::message", line)
+    assert place is not None
+    assert line.isprintable()
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 @click.command("diff")
 @click.argument("base")
 @click.argument("head")
+@click.option(
+    "--pins",
+    is_flag=True,
+    help="BASE and HEAD are files that pin sglang, or REVISION:PATH of the repository around: requirements,"
+    " constraints, pyproject.toml, a lock file, a Dockerfile.",
+)
 @fail_on_option
 @click.option(
     "--baseline",
@@ -34,6 +40,7 @@ def command(
     common: Common,
     base: str,
     head: str,
+    pins: bool,  # noqa: FBT001 - click calls by keyword
     fail_on: Kind | None,
     baseline: Path | None,
     scenarios: tuple[str, ...],
@@ -49,9 +56,14 @@ def command(
         settings = workspace.settings
         common = common.with_formats(settings.formats, "diff")
         scenarios, quantities = scenarios or settings.scenarios, quantities or settings.quantities
+        pin = None
+        if pins:
+            old, pin = api.read_pin(base), api.read_pin(head)
+            base, head = old.ref, pin.ref
+            note_all((f"{found.spec}, line {found.line}: sglang {found.ref}" for found in (old, pin)), common)
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
         report = api.accept(report, settings, baseline)
-        emit("diff", report, common, workspace.rules, scenarios)
+        emit("diff", report, common, workspace.rules, scenarios, pin=pin)
     if not common.in_text:
         note_all(report.notes, common)
     return int(report.verdict >= threshold(fail_on, settings.fail_on))

@@ -1,0 +1,52 @@
+"""Which version of SGLang a file of a project pins, on disk or in a revision of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from analyzer.adapters.content import MAX_FILE_SIZE
+from analyzer.adapters.git_command import GitCommand, first_line
+from analyzer.adapters.pin_files import find_mentions
+from analyzer.domain.characters import printable
+from analyzer.domain.errors import UsageError
+from analyzer.domain.pin import Pin
+
+_HINT: Final = "give requirements, a lock file, pyproject.toml or a Dockerfile that names one version of sglang"
+
+
+def read_pin(spec: str) -> Pin:
+    """The pin in the file `spec`, or in ``REVISION:PATH`` of the repository around. Raises UsageError."""
+    file, content = _read(spec)
+    if len(content) > MAX_FILE_SIZE:
+        raise UsageError("the file is larger than 8 MiB", where=spec, hint=_HINT)
+    try:
+        mentions = find_mentions(file, content.decode())
+    except ValueError as error:
+        # What tomllib, json and the decoder raise on a file that is none.
+        raise UsageError(f"cannot be read: {printable(str(error))}", where=spec, hint=_HINT) from error
+    refs = {mention.ref: mention for mention in reversed(mentions) if mention.ref}
+    if len(refs) > 1:
+        places = ", ".join(f"{printable(ref)} in line {mention.line}" for ref, mention in sorted(refs.items()))
+        raise UsageError(f"several versions of sglang are pinned: {places}", where=spec, hint="give one file of them")
+    if not refs:
+        problems = "; ".join(f"line {mention.line}: {printable(mention.problem)}" for mention in mentions)
+        raise UsageError(f"no version of sglang is pinned{f': {problems}' if problems else ''}", where=spec, hint=_HINT)
+    [(ref, mention)] = refs.items()
+    return Pin(ref, spec, file, mention.line)
+
+
+def _read(spec: str) -> tuple[str, bytes]:
+    """The path of the file, and what it holds."""
+    revision, colon, path = spec.partition(":")
+    if Path(spec).is_file() or not colon:
+        try:
+            return spec, Path(spec).read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot read the file: {error.strerror}", where=spec, hint=_HINT) from error
+    if revision.startswith("-") or not revision or not path:
+        raise UsageError("not REVISION:PATH", where=spec, hint="write it as HEAD~1:requirements.txt")
+    done = GitCommand(()).run("cat-file", "blob", f"{revision}:{path}")
+    if done.returncode:
+        raise UsageError(f"cannot read the file: {first_line(done.stderr)}", where=spec, hint=_HINT)
+    return path.removeprefix("./"), done.stdout
