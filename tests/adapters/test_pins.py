@@ -102,8 +102,10 @@ def test_anything_else_is_one_clear_line(name: str, tmp_path: Path) -> None:
         ("git.txt", f"sglang @ git+https://token@github.com/sgl-project/sglang.git@{_COMMIT}#subdirectory=python\n"),
         (
             "uv.lock",
-            '[[package]]\nname = "sglang"\nversion = "0.5.9"\n'
-            f'source = {{ git = "https://github.com/sgl-project/sglang?rev=main#{_COMMIT}" }}\n',
+            (
+                '[[package]]\nname = "sglang"\nversion = "0.5.9"\n'
+                f'source = {{ git = "https://github.com/sgl-project/sglang?rev=main#{_COMMIT}" }}\n'
+            ),
         ),
         (
             "poetry.lock",

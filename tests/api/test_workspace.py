@@ -17,7 +17,7 @@ from analyzer.domain.errors import AnchorNotFoundError
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.source import Revision
-from analyzer.ports import BlobStore, SourceTree
+from analyzer.ports import SourceTree
 from tests.support.samples import extraction, snapshot, write_rules
 
 FILE = "python/sglang/srt/model_executor/model_runner.py"
@@ -46,8 +46,8 @@ class World:
         self.extracted: list[str] = []
         self.lost: set[str] = set()
 
-    def extract(self, tree: SourceTree, rules: RuleSet, store: BlobStore) -> Extraction:
-        del rules, store
+    def extract(self, tree: SourceTree, rules: RuleSet) -> Extraction:
+        del rules
         file = tree.read("sglang/srt/model_executor/model_runner.py")
         content = file.content.decode() if file is not None else ""
         self.extracted.append(content)
