@@ -97,12 +97,15 @@ class UnitFinding:
 class Coverage:
     """How much of the explored code was decided.
 
-    `opaque_calls` are the names of uninterpreted functions that a tracked quantity reads.
+    `guards_decided` and `guards_undecided` are the places of conditions that were met: the one is settled on
+    every way there, the other is open on some. `opaque_calls` are the names of uninterpreted functions that a
+    tracked quantity reads.
     """
 
     modules: int
     functions: int
-    guards_open: int
+    guards_decided: int
+    guards_undecided: int
     opaque_calls: tuple[str, ...]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from analyzer.domain.evaluation import Value
-from analyzer.domain.extraction import Gap, Hop
+from analyzer.domain.extraction import Coverage, Gap, Hop
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import LEVELS
@@ -100,6 +100,14 @@ def _hop_route(hop: Hop) -> str:
     value = " -> ".join(filter(None, (hop.source, hop.target)))
     calls = " -> ".join(dict.fromkeys(filter(None, (hop.caller, hop.callee))))
     return f"{value}  [{calls}]" if value and calls else value or calls
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """How much was read and decided, in one line."""
+    guards = coverage.guards_decided + coverage.guards_undecided
+    read = f"{plural(coverage.modules, 'module')}, {plural(coverage.functions, 'function')} read"
+    calls = plural(len(coverage.opaque_calls), "call")
+    return f"{read}; {coverage.guards_decided} of {plural(guards, 'guard')} decided; {calls} not looked into"
 
 
 def write_gaps(document: Document, gaps: Sequence[Gap]) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
-from analyzer.render.blocks import number, places, revision_title, share, verdict_sentence, write_gaps, write_notes
+from analyzer.render.blocks import (
+    coverage_line,
+    number,
+    places,
+    revision_title,
+    share,
+    verdict_sentence,
+    write_gaps,
+    write_notes,
+)
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
@@ -24,8 +33,15 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
         _write_change(document, position, change, page)
     _write_accepted(document, report)
     _write_verdicts(document, report)
+    _write_coverage(document, report)
     write_notes(document, report.notes)
     write_gaps(document, report.gaps)
+
+
+def _write_coverage(document: Document, report: DiffReport) -> None:
+    document.heading("Coverage")
+    for side, coverage in report.coverage.items():
+        document.say(f"{side}: {coverage_line(coverage)}", indent=1, hanging=6)
 
 
 def _verdict_style(kind: Kind) -> str:

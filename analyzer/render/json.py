@@ -234,7 +234,8 @@ def _coverage(coverage: Coverage) -> Object:
     return {
         "modules": coverage.modules,
         "functions": coverage.functions,
-        "guards_open": coverage.guards_open,
+        "guards_decided": coverage.guards_decided,
+        "guards_undecided": coverage.guards_undecided,
         "opaque_calls": list(coverage.opaque_calls),
     }
 

@@ -8,7 +8,15 @@ from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
-from analyzer.render.blocks import number, places, plural, revision_title, write_gaps, write_notes, write_path
+from analyzer.render.blocks import (
+    coverage_line,
+    number,
+    places,
+    revision_title,
+    write_gaps,
+    write_notes,
+    write_path,
+)
 from analyzer.render.check_text import write_check
 from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
@@ -44,8 +52,7 @@ def render_show(report: ShowReport, page: Page) -> str:
     _write_units(document, report)
     coverage = report.coverage
     document.heading("Coverage")
-    read = f"{plural(coverage.modules, 'module')}, {plural(coverage.functions, 'function')} read"
-    document.say(f"{read}; {plural(coverage.guards_open, 'guard')} left open", indent=1)
+    document.say(coverage_line(coverage), indent=1, hanging=2)
     if coverage.opaque_calls:
         document.say(f"not looked into: {', '.join(coverage.opaque_calls)}", indent=1, hanging=2)
     write_notes(document, report.notes)

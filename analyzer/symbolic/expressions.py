@@ -113,7 +113,10 @@ class Expressions:
 
     def guard(self, node: ir.Expr, state: State) -> Term:
         """The truth of `node` under what the path assumes."""
-        return self.machine.truth(self.evaluate(node, state), state)
+        guards, place = self.machine.world.guards, self.machine.span
+        found = self.machine.truth(self.evaluate(node, state), state)
+        guards[place] = guards.get(place, True) and isinstance(found, Constant)
+        return found
 
     def _name(self, name: str, state: State) -> Term:
         if name in state.env:

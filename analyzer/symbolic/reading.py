@@ -335,16 +335,13 @@ class Reading:
         return tuple(Gap(*key, why[key], tuple(sorted(names))) for key, names in sorted(found.items()))
 
     def coverage(self, modules: int) -> Coverage:
-        """How much was explored and what stayed open or opaque."""
-        guards: set[Term] = set()
-        opaque_calls: set[str] = set()
-        for formula in self.quantities.values():
-            for node in walk(formula.term):
-                if isinstance(node, Conditional):
-                    guards.add(node.guard)
-                if isinstance(node, Opaque):
-                    opaque_calls.add(node.name)
-        return Coverage(modules, len(self._machine.world.functions_run), len(guards), tuple(sorted(opaque_calls)))
+        """How much was explored, what was decided and what stayed opaque."""
+        world = self._machine.world
+        terms = (formula.term for formula in self.quantities.values())
+        opaque_calls = {node.name for node in walk(*terms) if isinstance(node, Opaque)}
+        decided = sum(world.guards.values())
+        undecided = len(world.guards) - decided
+        return Coverage(modules, len(world.functions_run), decided, undecided, tuple(sorted(opaque_calls)))
 
     # ---- units -------------------------------------------------------------------------
 

@@ -90,6 +90,8 @@ class World:
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
     input_sources: dict[str, dict[str, Span]] = field(default_factory=dict)
     functions_run: set[str] = field(default_factory=set)
+    # Where a condition was met, and whether it was settled whenever it was.
+    guards: dict[Span, bool] = field(default_factory=dict)
     counter: int = 0
 
     def fresh(self, kind: str, label: str = "") -> Handle:

@@ -34,7 +34,7 @@ def _extraction(**formulas: str) -> Extraction:
         name: Formula(parse_expression(text), rules[name].unit, rules[name].unit, locations=(_PLACE,))
         for name, text in {**sound, **formulas}.items()
     }
-    return Extraction("entry", quantities, {}, {}, (), (), Coverage(1, 1, 0, ()), (), (), {})
+    return Extraction("entry", quantities, {}, {}, (), (), Coverage(1, 1, 0, 0, ()), (), (), {})
 
 
 def _found(extraction: Extraction) -> dict[str, tuple[str, str]]:

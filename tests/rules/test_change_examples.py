@@ -43,7 +43,7 @@ def _side(example: ChangeExample, number: int) -> Extraction:
     if example.input:
         facts = InputFacts(example.input, None if default is None else parse_expression(default), (example.input,))
         inputs[example.input] = facts
-    return Extraction("entry", formulas, {}, inputs, (), gaps, Coverage(1, 1, 0, ()), (), (), {})
+    return Extraction("entry", formulas, {}, inputs, (), gaps, Coverage(1, 1, 0, 0, ()), (), (), {})
 
 
 def _fired(before: Extraction, after: Extraction) -> set[str]:

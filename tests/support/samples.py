@@ -181,7 +181,7 @@ def extraction() -> Extraction:
             Hop("argument", "ModelRunner.init", "ModelRunner.profile", "free", "total_gpu_memory", SPAN.path, 415),
         ),
         gaps=(Gap(SPAN.path, 500, "call", "unknown receiver \x1b[31m", ("max_total_num_tokens",)),),
-        coverage=Coverage(6, 10, 2, ("envs.FLAG",)),
+        coverage=Coverage(6, 10, 14, 2, ("envs.FLAG",)),
         unit_conversions=(UnitConversion("rest * (1 << 30)", "GiB", "byte", SPAN),),
         unit_findings=(UnitFinding("a comment says MB, the code computes MiB", SPAN),),
         manifest={"sglang/srt/model_executor/model_runner.py": "c" * 40, "sglang/srt/absent.py": None},

@@ -182,7 +182,7 @@ def extraction(
         inputs=inputs,
         hops=hops,
         gaps=gaps,
-        coverage=Coverage(1, 1, 0, ()),
+        coverage=Coverage(1, 1, 0, 0, ()),
         unit_conversions=(),
         unit_findings=(),
         manifest={},

@@ -154,12 +154,12 @@ def test_an_unknown_function_is_named_and_counted() -> None:
     assert "accelerator.reserve(" in to_text(extraction.quantities["max_total_num_tokens"].term)
 
 
-def test_open_guards_are_counted() -> None:
-    plain = extracted().coverage.guards_open
-    assert (
-        extracted(pool=COUNT + "if self.page_size > 1: n -= 1\nself.max_total_num_tokens = n").coverage.guards_open
-        == plain + 1
-    )
+@pytest.mark.parametrize(("condition", "decided", "undecided"), [("self.page_size > 1", 0, 1), ("2 > 1", 1, 0)])
+def test_guards_are_counted(condition: str, decided: int, undecided: int) -> None:
+    plain = extracted().coverage
+    more = extracted(pool=COUNT + f"if {condition}: n -= 1\nself.max_total_num_tokens = n").coverage
+    assert more.guards_decided == plain.guards_decided + decided
+    assert more.guards_undecided == plain.guards_undecided + undecided
 
 
 def test_a_formula_is_the_same_object_however_often_it_is_read() -> None:
