@@ -15,7 +15,7 @@ from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet, SymbolRule
 from analyzer.domain.scenario import in_result_unit, scenario_values
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion
-from analyzer.domain.terms import Atom, Conditional, Raise, Symbol, Term, children, symbols_of
+from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
 
 def evaluate_cases(
@@ -93,7 +93,10 @@ class _Evaluator:
         except RaisedError as raised:
             return Result(None, unit), raised.exception
         except MissingInputError as missing:
-            names = missing_inputs(formula.term, binding, self.extraction) or {missing.name}
+            if missing.name == UNSET.name:
+                return Result(None, unit, absent=True), None
+            # What is measured needs no input but itself.
+            names = missing_inputs(formula.term, binding, self.extraction) or {name}
             return Result(None, unit, tuple(sorted(names))), None
         return Result(value, unit), None
 

@@ -10,7 +10,7 @@ from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, Specialiser, outcome, scenario_values
-from analyzer.domain.terms import Constant, Term, symbols_of
+from analyzer.domain.terms import UNSET, Constant, Term, symbols_of
 
 # Measured or chosen, not computed from anything that a case could set instead.
 NEVER_OPENED: Final = frozenset({"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION})
@@ -47,10 +47,11 @@ class Side:
         return self.extraction.quantities.get(name) or self.extraction.definitions.get(name)
 
     def term(self, name: str) -> Term | None:
-        """What `name` computes here, errors included."""
+        """What `name` computes here, errors included; UNSET where the models have no such quantity."""
         if name not in self._known:
             formula = self.formula(name)
-            self._known[name] = None if formula is None else self.settled(outcome(formula))
+            absent = formula is not None and self.settled(formula.term) is UNSET
+            self._known[name] = None if formula is None else UNSET if absent else self.settled(outcome(formula))
         return self._known[name]
 
     def settled(self, term: Term) -> Term:

@@ -13,7 +13,7 @@ from analyzer.compare.pairing import Sides
 from analyzer.compare.run import Run
 from analyzer.domain.report import Kind
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
-from analyzer.domain.terms import Term, symbols_of
+from analyzer.domain.terms import UNSET, Term, symbols_of
 
 
 def compare_scenarios(run: Run) -> None:
@@ -75,6 +75,8 @@ class _ScenarioRun:
     def _judged(self, name: str) -> Judgement:
         pair = self._sides.pair(name)
         assert pair is not None
+        if pair == (UNSET, UNSET):
+            return Judgement(Kind.IDENTICAL, *pair)
         found = self._run.judge(self._sides, name, pair)
         if found.kind > Kind.UNIT:
             found = self._within_defaults(name, pair, found)

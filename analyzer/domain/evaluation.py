@@ -23,11 +23,15 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The value of one quantity in its unit, or the names it lacks."""
+    """The value of one quantity in its unit, or the names it lacks.
+
+    `absent` tells that the release has no such quantity for the model of the case.
+    """
 
     value: Value
     unit: str
     missing: tuple[str, ...] = ()
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,8 @@ def handle(kind: str, key: str) -> Handle:
 TRUE: Final = constant(True)  # noqa: FBT003 - the value itself, not a switch
 FALSE: Final = constant(False)  # noqa: FBT003 - the same
 NONE: Final = constant(None)
+# What an attribute is worth that nobody has set.
+UNSET: Final = opaque("not set")
 
 
 def raw_apply(op: str, args: Iterable[Term]) -> Apply:

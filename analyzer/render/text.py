@@ -7,6 +7,7 @@ from typing import Final
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
+from analyzer.domain.terms import UNSET
 from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
 from analyzer.render.blocks import (
     coverage_line,
@@ -105,6 +106,8 @@ def _write_case(document: Document, result: CaseResult) -> None:
 def _result(item: Result) -> str:
     if item.value is not None:
         return f"{number(item.value)} {item.unit}" if item.unit != "1" else number(item.value)
+    if item.absent:
+        return "does not exist for this model"
     return f"needs {', '.join(item.missing)}" if item.missing else "-"
 
 
@@ -119,6 +122,9 @@ def _write_quantity(document: Document, name: str, view: QuantityView, page: Pag
         everywhere = len(by_text) == 1 and len(view.scenarios) > 1
         words = "in every scenario" if everywhere else ", ".join(_scenario(name, page) for name in scenarios)
         document.say(f"{words}:", "title", indent=1, hanging=2)
+        if text == UNSET.name:
+            document.say("does not exist for these models", indent=2)
+            continue
         document.say(text, indent=2, hanging=2)
         _write_guards(document, view.scenarios[scenarios[0]])
     if view.full.locations:

@@ -11,6 +11,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    UNSET,
     Atom,
     Constant,
     Handle,
@@ -27,7 +28,7 @@ from analyzer.domain.terms import (
     symbol,
 )
 from analyzer.symbolic.state import Frame, State
-from analyzer.symbolic.world import UNSET, ObjectInfo
+from analyzer.symbolic.world import ObjectInfo
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine

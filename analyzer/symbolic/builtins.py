@@ -10,6 +10,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    UNSET,
     Apply,
     Atom,
     Constant,
@@ -22,7 +23,6 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.attributes import STRING_METHODS
 from analyzer.symbolic.state import State
-from analyzer.symbolic.world import UNSET
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine

@@ -11,6 +11,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    UNSET,
     Apply,
     Atom,
     Constant,
@@ -24,7 +25,7 @@ from analyzer.domain.terms import (
 from analyzer.symbolic.builtins import NAMES
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.state import State
-from analyzer.symbolic.world import UNSET, FunctionValue, item_key
+from analyzer.symbolic.world import FunctionValue, item_key
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine

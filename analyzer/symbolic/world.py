@@ -12,8 +12,6 @@ from analyzer.domain.syntax import Expr, Parameter, Stmt
 from analyzer.domain.terms import Handle, Opaque, Symbol, Term, handle, opaque
 from analyzer.symbolic.state import Frame, State
 
-UNSET = opaque("not set")
-
 
 def item_key(key: Term) -> str:
     """The name under which a dict stores the value of a constant key."""
