@@ -80,6 +80,8 @@ class Attributes:
 
     def read_for_merge(self, state: State, target: Term, name: str) -> Term:
         """The value an attribute has in a state that never wrote it."""
+        if isinstance(target, Handle) and target.kind == "device":
+            return FALSE
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
         if info is not None and info.kind == "instance" and info.initializer is None:
             base = self.machine.world.base.get(target, {})

@@ -102,12 +102,16 @@ class Calls:
 
     # ---- analysed functions --------------------------------------------------------------
 
-    def _call_definition(self, key: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+    def _call_definition(  # noqa: C901 - one case for each list of functions in the anchors
+        self, key: str, args: Arguments, keywords: Keywords, state: State
+    ) -> Term:
         owner, definition_key = key.split("|")
         definition = self.machine.program.definition(definition_key)
         anchors = self.machine.rules.anchors
         if definition.name in anchors["measure_functions"]:
             return self._measure(definition, owner, args, keywords, state)
+        if definition.name in anchors["freeing_functions"]:
+            return self.externals.empty_reserve(state)
         if definition.name in anchors["config_writers"] and owner:
             return self.write_config(keywords, state)
         inline = partial(self.inline, definition, owner, args, keywords)
@@ -162,7 +166,8 @@ class Calls:
         if known is not None:
             return known
         term = symbol(f"measurement#{len(world.measurements) + 1}")
-        later = self.machine.defer(lambda s: self.inline(definition, owner, args, keywords, s), state, definition.name)
+        measure = partial(self.inline, definition, owner, args, keywords)
+        later = self.machine.defer(lambda s: self._measured_value(measure, s), state, definition.name)
         self._measured[site] = term
         place = Span(definition.path, definition.line, definition.line)
         world.measurements.append(
@@ -173,6 +178,13 @@ class Calls:
         self.machine.record("measure", state.frame, definition.name, term, callee=definition.qualname)
         self.machine.record("call", state.frame, definition.name, term, callee=definition.qualname, span=place)
         return term
+
+    def _measured_value(self, measure: Callable[[State], Term], state: State) -> Term:
+        outer, self.machine.measuring = self.machine.measuring, True
+        self.externals.fill_reserve(state)
+        value = self.machine.force(measure(state))
+        self.machine.measuring = outer
+        return value
 
     def write_config(self, keywords: Keywords, state: State) -> Term:
         """`override(label, name=value)` and `declare(owner, label, name=value)`: keyword writes of options."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conditional, map_leaves
+from analyzer.domain.build import apply, conditional, map_leaves
 from analyzer.domain.terms import (
+    FALSE,
     NONE,
+    TRUE,
     Constant,
     Handle,
     Raise,
     Term,
+    constant,
     handle,
     opaque,
 )
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 Arguments = tuple[Term, ...]
 Keywords = Mapping[str, Term]
+# The device as a heap object.
+_DEVICE = handle("device", "memory")
 _LOG_METHODS = frozenset({"debug", "info", "warning", "error", "warn", "exception", "critical", "log"})
 
 
@@ -57,6 +62,8 @@ class Externals:
         model = self._models.get(name)
         if model is not None:
             return model(args, keywords, state)
+        if name.rsplit(".", 1)[-1] in self.machine.rules.anchors["freeing_functions"]:
+            return self.empty_reserve(state)
         if name.rsplit(".", 1)[-1] in _LOG_METHODS and ("log" in name.lower() or name.startswith("warnings.")):
             return NONE
         origin = self.machine.origins.get(f"{name}()")
@@ -64,10 +71,29 @@ class Externals:
             return origin
         if self.machine.rules.unit_of(name) is not None:
             # A reading of the machine: which device it is asked about is not what it computes.
-            return opaque(name)
+            return self._reading(name, state)
         plain = [self.machine.external_argument(self.machine.force(arg)) for arg in args]
         plain += [self.machine.external_argument(self.machine.force(arg)) for arg in keywords.values()]
         return opaque(name, plain)
+
+    def _reading(self, name: str, state: State) -> Term:
+        """What a device says; its free memory has grown when the allocator's reserve was given back before."""
+        reading = opaque(name)
+        emptied = state.heap.get(_DEVICE, {}).get("emptied", FALSE)
+        if emptied is FALSE or name.rsplit(".", 1)[-1] not in self.machine.rules.anchors["free_memory_functions"]:
+            return reading
+        reserve = self.machine.input("allocator_reserve", f"{name}()", lambda: None)
+        free, total = (opaque("item", (reading, constant(index))) for index in (0, 1))
+        return self.machine.tuple_of((apply("+", free, conditional(emptied, reserve, constant(0))), total))
+
+    def fill_reserve(self, state: State) -> None:
+        """A measurement begins: the allocator may hold memory in reserve."""
+        state.write(_DEVICE, "emptied", FALSE)
+
+    def empty_reserve(self, state: State) -> Term:
+        """The allocator gives back what it holds in reserve."""
+        state.write(_DEVICE, "emptied", TRUE)
+        return NONE
 
     def _math(self, op: str) -> Callable[[Arguments, Keywords, State], Term]:
         return lambda args, keywords, state: self.machine.apply(op, *args)

@@ -120,6 +120,8 @@ class Machine:
         self.skipped_calls: set[str] = set()
         # Inside what the user has to opt into: what is read there makes nothing else relevant.
         self.optional = False
+        # Inside a measuring function: there it counts what else is done to the device.
+        self.measuring = False
         self.time: tuple[int, ...] = (0,)
         self.keyword_lines: dict[str, int] = {}
         self._forced_conditionals: dict[Term, Term] = {}

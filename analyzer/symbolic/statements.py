@@ -157,6 +157,8 @@ class Statements:
         """Whether a statement must be executed in its place."""
         effects = effects_of(node)
         relevance = self.machine.relevance
+        if self.machine.measuring and not effects.calls.isdisjoint(self.machine.rules.anchors["freeing_functions"]):
+            return True
         if effects.leaves or effects.calls & relevance.names or effects.writes & relevance.relevant.keys():
             return True
         owner = self._owner(state)
