@@ -12,7 +12,7 @@ from analyzer.domain.extraction import Formula
 from analyzer.domain.notation import to_latex, to_text
 from analyzer.domain.report import Change, Kind, Side, Witness
 from analyzer.domain.rules import FALLBACK_RULE, ChangeRule, RuleSet
-from analyzer.domain.terms import Term
+from analyzer.domain.terms import Apply, Constant, Term
 
 _SHORT: Final = 160
 
@@ -63,7 +63,10 @@ def _merged(first: Finding, second: Finding) -> Finding:
 
 def _change(finding: Finding, rules: RuleSet) -> Change:
     rule = choose_rule(rules.changes, finding.part.area, finding.part.action, finding.kind, finding.quantity)
-    before, after = _side(finding.part.before, finding.before), _side(finding.part.after, finding.after)
+    before, after = (
+        _side(finding.part.before, finding.before, finding.kind),
+        _side(finding.part.after, finding.after, finding.kind),
+    )
     order = {name: position for position, name in enumerate(rules.quantities)}
     return Change(
         rule=rule.id,
@@ -98,11 +101,24 @@ def choose_rule(rules: Sequence[ChangeRule], area: str, action: str, kind: Kind,
     return fitting[0] if fitting else FALLBACK_RULE
 
 
-def _side(term: Term | None, formula: Formula | None) -> Side | None:
+def _side(term: Term | None, formula: Formula | None, kind: Kind) -> Side | None:
     if term is None:
         return None
-    unit, locations = (formula.unit, formula.locations) if formula is not None else ("", ())
-    return Side(to_text(term), to_latex(term), unit, locations)
+    if formula is None:
+        return Side(to_text(term), to_latex(term), "")
+    if kind is Kind.UNIT:
+        term = _as_in_source(term, formula)
+    unit = formula.source_unit if kind is Kind.UNIT else formula.unit
+    return Side(to_text(term), to_latex(term), unit, formula.locations)
+
+
+def _as_in_source(term: Term, formula: Formula) -> Term:
+    """What the source computes, before our own conversion to the unit of results."""
+    match term:
+        case Apply("*" | "/", (value, Constant())) if formula.source_unit != formula.unit:
+            return value
+        case _:
+            return term
 
 
 def _summary(rule: ChangeRule, finding: Finding, before: Side | None, after: Side | None) -> str:
@@ -111,6 +127,8 @@ def _summary(rule: ChangeRule, finding: Finding, before: Side | None, after: Sid
         detail=_shortened(finding.detail),
         before=_shortened(before.text if before else "nothing"),
         after=_shortened(after.text if after else "nothing"),
+        old_unit=before.unit if before else "nothing",
+        new_unit=after.unit if after else "nothing",
         scenarios=", ".join(finding.scenarios) or "no scenario",
     )
 

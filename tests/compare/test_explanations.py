@@ -80,6 +80,7 @@ class TestRules:
 
     def test_kinds_levels_and_texts_are_known(self) -> None:
         fields = {"quantity": "q", "detail": "d", "before": "b", "after": "a", "scenarios": "s"}
+        fields |= {"old_unit": "byte", "new_unit": "GiB"}
         for rule in change_rules():
             assert set(rule.kinds) <= {kind.label for kind in Kind}
             assert rule.level in ("note", "warning", "error")

@@ -62,6 +62,18 @@ UNKNOWN = {
         "sizes = {1: 5}\nsizes[self.page_size] = 9\nn -= sizes[1]",
         "tokens - (9 if page_size == 1 else 5)",
     ),
+    "a dict filled in a loop": (
+        "sizes = {}\nfor layer in self.model.layers:\n    sizes[layer.name] = 1\nn -= len([k for k in sorted(sizes)])",
+        "'unknown'",
+    ),
+    "a list filled in a loop": (
+        "sizes = []\nfor layer in self.model.layers:\n    sizes.append(1)\nn -= len(sizes)",
+        "'unknown'",
+    ),
+    "a dict changed in a branch": (
+        "sizes = {1: 5}\nif self.page_size > 1:\n    sizes[self.page_size] = 9\nn -= sizes[1]",
+        "tokens - 5",
+    ),
     "exec": ("exec('n = 5')\nn -= 0", "tokens"),
     "a generator": ("n -= sum(self.parts())", "tokens - 3"),
 }

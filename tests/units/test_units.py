@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from analyzer.compare import Comparison, compare_extractions
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.unit import ONE, parse_unit
-from tests.support.project import MACHINE, RUNNER, UTILS, disagreements, extracted
+from tests.support.project import MACHINE, RUNNER, UTILS, disagreements, extracted, shipped_rules
 
 BUDGET = "after = get_available_gpu_memory(self.device, self.gpu_id)\nbudget = after - before * 0.12\n"
 
@@ -119,3 +120,41 @@ def test_a_budget_that_is_given_replaces_the_one_in_bytes() -> None:
     assert extraction.quantities["rest_memory"].source_unit == "byte"
     given = [{**MACHINE, "rest_memory": 10.0}]
     assert disagreements(extraction, "int(rest_memory * GIB // cell)", machines=given) == []
+
+
+def compared(base: Extraction, head: Extraction) -> Comparison:
+    """What changed in every quantity of a dense model."""
+    return compare_extractions(base, head, shipped_rules(), scenarios=("mha",), quantities=tuple(head.quantities))
+
+
+def test_a_unit_that_moves_is_a_change_of_unit_and_no_more() -> None:
+    base = extracted(
+        init="self.init_memory_pool(self.init_torch_distributed() * (1 << 30))",
+        profile="""
+            after = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1) * (1 << 30)
+            return int((after - before * (1 - self.mem_fraction_static)) // self.bytes_per_token())
+        """,
+    )
+    found = compared(base, extracted())
+    assert found.verdict.label == "unit"
+    (change,) = [change for change in found.changes if change.kind.label == "unit"]
+    assert change.quantity == "rest_memory"
+    assert change.before is not None
+    assert change.after is not None
+    assert (change.before.unit, change.after.unit) == ("byte", "GiB")
+    assert "in GiB and no longer in byte" in change.summary
+
+
+EMPTIED = """
+free, _ = torch.cuda.mem_get_info(gpu_id)
+return free / (1 << 30)
+"""
+HELPER = "def empty_device_cache(device):\n    device.empty_cache()"
+
+
+@pytest.mark.parametrize("call", ["torch.cuda.empty_cache()", "empty_device_cache(torch.cuda)"])
+def test_giving_the_reserve_back_before_measuring_changes_the_measurement(call: str) -> None:
+    base, head = extracted(measure=EMPTIED), extracted(measure=f"{call}\n{EMPTIED}", utils=HELPER)
+    assert compared(base, head).verdicts["available_gpu_memory"]["mha"].label == "semantic"
+    assert compared(head, extracted(measure=f"if gpu_id is not None: {call}\n{EMPTIED}")).verdict.label != "identical"
+    assert compared(base, extracted(measure=f"{EMPTIED}\n{call}")).verdict.label == "identical"
