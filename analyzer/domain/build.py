@@ -256,11 +256,19 @@ def apply(op: str, *args: Term) -> Term:
     folded = _fold_constants(op, args)
     if folded is not None:
         return folded
-    if op in _IDEMPOTENT_CASTS and isinstance(args[0], Apply) and args[0].op == op:
-        return args[0]
-    if op == "len" and isinstance(args[0], Apply) and args[0].op == "tuple":
-        return constant(len(args[0].args))
-    return raw_apply(op, args)
+    return _simplified(op, args) or raw_apply(op, args)
+
+
+def _simplified(op: str, args: tuple[Term, ...]) -> Term | None:
+    """What an operation comes down to whatever its operands are worth; None when it is needed."""
+    first = args[0] if args else None
+    if op in ("min", "max") and len(args) > 1 and all(arg is first for arg in args):
+        return first
+    if op in _IDEMPOTENT_CASTS and isinstance(first, Apply) and first.op == op:
+        return first
+    if op == "len" and isinstance(first, Apply) and first.op == "tuple":
+        return constant(len(first.args))
+    return None
 
 
 _IDEMPOTENT_CASTS = frozenset({"int", "float", "str", "upper", "lower", "strip"})
