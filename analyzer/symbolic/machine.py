@@ -34,6 +34,7 @@ from analyzer.symbolic.attributes import Attributes
 from analyzer.symbolic.calls import Calls
 from analyzer.symbolic.expressions import Expressions
 from analyzer.symbolic.origins import expression_sources, named_origins, term_of
+from analyzer.symbolic.shapes import Shapes
 from analyzer.symbolic.state import Frame, State, merge
 from analyzer.symbolic.statements import Statements
 from analyzer.symbolic.world import World, item_key
@@ -125,6 +126,7 @@ class Machine:
         self.time: tuple[int, ...] = (0,)
         self.keyword_lines: dict[str, int] = {}
         self._forced_conditionals: dict[Term, Term] = {}
+        self._shapes = Shapes()
 
     def force(self, term: Term) -> Term:
         """`term` with every deferred computation in it carried out."""
@@ -287,15 +289,15 @@ class Machine:
     def each_leaf(self, term: Term, state: State, function: Callable[[Term, State], Term]) -> Term:
         """Apply an effectful function to every value `term` may have, under its guard."""
         term = state.refine(self.force(term))
-        if isinstance(term, Conditional):
-            conditional = term
-            return self.branch(
-                conditional.guard,
-                state,
-                lambda s: self.each_leaf(conditional.then, s, function),
-                lambda s: self.each_leaf(conditional.otherwise, s, function),
-            )
-        return function(term, state)
+        if not isinstance(term, Conditional):
+            return function(term, state)
+        guard, then, otherwise = self._shapes.split(term)
+        return self.branch(
+            guard,
+            state,
+            lambda s: self.each_leaf(then, s, function),
+            lambda s: self.each_leaf(otherwise, s, function),
+        )
 
     def tuple_of(self, items: tuple[Term, ...]) -> Term:
         """An immutable sequence."""
