@@ -44,7 +44,8 @@ def _read(spec: str) -> tuple[str, bytes]:
             return spec, Path(spec).read_bytes()
         except OSError as error:
             raise UsageError(f"cannot read the file: {error.strerror}", where=spec, hint=_HINT) from error
-    if revision.startswith("-") or not revision or not path:
+    # Without a revision it is git's index.
+    if revision.startswith("-") or not path:
         raise UsageError("not REVISION:PATH", where=spec, hint="write it as HEAD~1:requirements.txt")
     done = GitCommand(()).run("cat-file", "blob", f"{revision}:{path}")
     if done.returncode:

@@ -26,9 +26,10 @@ def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
     steps = reading.steps()
     return Extraction(
         entry=root.definition.qualname,
-        quantities=reading.quantities,
-        definitions=reading.definitions,
-        inputs=reading.inputs,
+        # In the order in which a snapshot stores them: a comparison must not depend on whether one was stored.
+        quantities=dict(sorted(reading.quantities.items())),
+        definitions=dict(sorted(reading.definitions.items())),
+        inputs=dict(sorted(reading.inputs.items())),
         hops=read_path(steps, reading.values, rules.anchors, tree.display_path),
         gaps=reading.gaps(),
         coverage=reading.coverage(exploration.modules),

@@ -102,10 +102,7 @@ def test_anything_else_is_one_clear_line(name: str, tmp_path: Path) -> None:
         ("git.txt", f"sglang @ git+https://token@github.com/sgl-project/sglang.git@{_COMMIT}#subdirectory=python\n"),
         (
             "uv.lock",
-            (
-                '[[package]]\nname = "sglang"\nversion = "0.5.9"\n'
-                f'source = {{ git = "https://github.com/sgl-project/sglang?rev=main#{_COMMIT}" }}\n'
-            ),
+            f'[[package]]\nname = "sglang"\nsource = {{ git = "https://github.com/sgl-project/sglang#{_COMMIT}" }}\n',
         ),
         (
             "poetry.lock",
@@ -134,6 +131,9 @@ def test_two_revisions_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "v0.5.9", "HEAD~1:deploy/requirements.txt", "deploy/requirements.txt", 1
     )
     assert read_pin("HEAD:./requirements.txt").ref == "v0.5.11"
+    _write(tmp_path, "deploy/requirements.txt", "sglang==0.5.13\n")
+    assert read_pin(":deploy/requirements.txt").ref == "v0.5.11"
+    assert read_pin("requirements.txt").ref == "v0.5.13"
     for wrong in ("HEAD:absent.txt", "nowhere:deploy/requirements.txt", "--output=x:y", ":", "HEAD:"):
         with pytest.raises(UsageError) as caught:
             read_pin(wrong)

@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from analyzer.adapters.snapshots import decode_snapshot, encode_snapshot
+from analyzer.domain.snapshot import Snapshot
 from tests.support.project import MODEL_CONFIG, RUNNER, TOKENS, differences, extract_project, extracted, minimal_project
+from tests.support.samples import REVISION
 
 PROFILE = """
 after = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1)
@@ -278,3 +281,10 @@ def test_extracting_twice_gives_the_same() -> None:
 def test_the_other_formula_of_a_project_is_untouched_by_a_neighbour() -> None:
     neighbour = extracted({"sglang/srt/managers/other.py": "def f():\n    get_available_gpu_memory('cuda', 0)\n"})
     assert neighbour.quantities[TOKENS].term is extracted().quantities[TOKENS].term
+
+
+def test_a_stored_extraction_has_the_order_of_a_fresh_one() -> None:
+    fresh = extracted()
+    stored = decode_snapshot(encode_snapshot(Snapshot(REVISION, fresh, "0", "digest"))).extraction
+    for name in ("quantities", "definitions", "inputs"):
+        assert list(getattr(fresh, name)) == list(getattr(stored, name))
