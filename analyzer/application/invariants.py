@@ -17,6 +17,7 @@ from analyzer.domain.terms import Apply, Conditional, Constant, Symbol, Term, sy
 
 _TOKENS: Final = "max_total_num_tokens"
 _BUDGET: Final = "rest_memory"
+_FIRST: Final = (_BUDGET, "cell_size", _TOKENS)
 _MEASURED: Final = ("pre_model_load_memory", "available_gpu_memory")
 _MEMORY_UNITS: Final = ("byte", "KiB", "MiB", "GiB", "kB", "MB", "GB")
 _DECIMAL_UNITS: Final = ("kB", "MB", "GB")
@@ -48,7 +49,8 @@ class Subject:
 
     def terms(self) -> Iterator[tuple[str, str, Term]]:
         """Every formula by quantity and scenario, then, for what lies outside them, with all its branches."""
-        order = {name: position for position, name in enumerate(self.rules.quantities)}
+        # What two quantities share is told of the one that is computed first.
+        order = {name: position for position, name in enumerate(dict.fromkeys((*_FIRST, *self.rules.quantities)))}
         formulas = {**self.extraction.definitions, **self.extraction.quantities}
         names = sorted(formulas, key=lambda name: (order.get(name, len(order)), name))
         for name in names:

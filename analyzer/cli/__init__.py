@@ -12,6 +12,7 @@ from analyzer.cli.group import CommandGroup
 from analyzer.cli.state import State
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import AnalyzerError
+from analyzer.render.defuse import defuse
 
 _INTERNAL_ERROR: Final = 2
 _INTERRUPTED: Final = 130
@@ -48,4 +49,4 @@ def _report(message: str, state: State) -> None:
 
         traceback.print_exc()
     lines = "\n".join(map(printable, message.splitlines()))
-    click.echo(f"analyzer: error: {lines}", file=sys.stderr)
+    click.echo(defuse(f"analyzer: error: {lines}"), file=sys.stderr)

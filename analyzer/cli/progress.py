@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 from analyzer.domain.characters import printable
+from analyzer.render.defuse import defuse
 
 
 class StderrProgress:
@@ -19,7 +20,7 @@ class StderrProgress:
     def note(self, message: str) -> None:
         """Say one line."""
         if not self._quiet:
-            click.echo(f"note: {printable(message)}", err=True)
+            click.echo(defuse(f"note: {printable(message)}"), err=True)
 
     def track(self, items: Iterable[str], total: int, label: str) -> Iterable[str]:
         """Yield `items`, counting them."""

@@ -284,3 +284,11 @@ def test_pins_name_the_versions_and_the_line_to_annotate(analyzer: Run, tmp_path
     found = analyzer("diff", "--pins", "old.txt", "Dockerfile")
     assert (found.code, found.out) == (2, "")
     assert "is not one version" in found.err
+
+
+def test_stderr_holds_no_workflow_command_either(analyzer: Run, tmp_path: Path) -> None:
+    (tmp_path / "analyzer.toml").write_text('"::error::x" = 1\n"##[error]y" = 1\n')
+    found = analyzer("diff", "v0.4.0", "v0.5.0")
+    assert found.code == 2
+    assert "##[" not in found.err
+    assert not any(line.lstrip().startswith("::") for line in found.err.splitlines())
