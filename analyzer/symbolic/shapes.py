@@ -10,7 +10,7 @@ from analyzer.domain.terms import FALSE, TRUE, Conditional, Term
 
 # A conditional whose branches share their values is gone through value by value once it has this many more paths.
 _PATHS_PER_VALUE: Final = 4
-_MOST_VALUES: Final = 8
+_MOST_VALUES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
