@@ -26,7 +26,7 @@ from analyzer.domain.rules import (
 from analyzer.domain.suggest import suggestion
 from analyzer.domain.terms import Term, symbols_of
 
-_DOMAIN_KINDS: Final = ("integer", "real", "boolean", "choice", "memory", "object")
+_DOMAIN_KINDS: Final = ("integer", "real", "boolean", "choice", "memory", "object", "record")
 _ACTIONS: Final = ("added", "removed", "changed", "any")
 _AREAS: Final = (
     *("term", "factor", "guard", "clamp", "input", "conversion", "default", "order"),
@@ -153,6 +153,7 @@ def _read_scenario(table: RuleTable, _stem: str) -> ScenarioRule:
         title=table.text("title"),
         who=table.text("who"),
         values=table.assignment("values"),
+        open=table.texts("open"),
     )
 
 
@@ -264,6 +265,7 @@ def _read_symbol(name: str, table: RuleTable) -> SymbolRule:
         sources=table.texts("sources"),
         default=table.expression("default"),
         free=table.flag("free"),
+        initial=table.flag("initial"),
     )
     domain.close()
     return rule
@@ -291,7 +293,7 @@ def _check_references(files: Mapping[str, RuleFile], rules: RuleSet) -> None:
     """Report names that no file declares, and origins that two symbols claim."""
     known = rules.symbols.keys() | rules.quantities.keys()
     _check_symbols(files, rules, known)
-    for folder, key in (("scenarios", "values"), ("changes", "quantities")):
+    for folder, key in (("scenarios", "values"), ("scenarios", "open"), ("changes", "quantities")):
         for file in _in_folder(files, folder):
             for name in _names(file.data.get(key)):
                 if name not in known:

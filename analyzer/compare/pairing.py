@@ -9,7 +9,14 @@ from analyzer.domain.build import substitute
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, RuleSet, SymbolRule
-from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, Specialiser, outcome, scenario_values
+from analyzer.domain.scenario import (
+    DEFAULT_FRACTION,
+    GIVEN_FRACTION,
+    Specialiser,
+    outcome,
+    scenario_inputs,
+    scenario_values,
+)
 from analyzer.domain.terms import UNSET, Constant, Term, symbols_of
 
 # Measured or chosen, not computed from anything that a case could set instead.
@@ -126,8 +133,9 @@ class Sides:
         elif scenario is not None:
             values = values or {}
         self.defaults_apart = () if scenario is None else differing_defaults(base, head, values or {})
-        self.base = Side(base, rules, values, self.defaults_apart)
-        self.head = Side(head, rules, values, self.defaults_apart)
+        inputs = {*self.defaults_apart, *(scenario_inputs(rules, scenario) if scenario else ())}
+        self.base = Side(base, rules, values, inputs)
+        self.head = Side(head, rules, values, inputs)
 
     def pair(self, name: str) -> tuple[Term, Term] | None:
         """Both formulas of `name`, None unless both sides have one."""
@@ -182,7 +190,7 @@ def preferred_values(rules: RuleSet, scenario: str) -> dict[str, Value]:
     """The values that a witness starts from: what the scenario fixes and what the rules call default."""
     values: dict[str, Value] = {}
     for name, rule in rules.symbols.items():
-        if isinstance(rule.default, Constant) and not rule.free:
+        if isinstance(rule.default, Constant) and not rule.free and name not in scenario_inputs(rules, scenario):
             values[name] = rule.default.value
     if scenario:
         values.update(scenario_values(rules, scenario))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from analyzer.domain.extraction import Extraction
+from analyzer.domain.iteration import ITERATIONS, iterate
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import in_result_unit
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, Value
@@ -43,7 +44,7 @@ class Binding:
     def __call__(self, term: Symbol | Opaque) -> Value:
         """The value of one input."""
         if isinstance(term, Opaque):
-            return Off(term.name)
+            return iterate(term, self, self._evaluator) if term.name in ITERATIONS else Off(term.name)
         name = term.name
         if name not in self._known:
             self._known[name] = self._find(name)
@@ -69,7 +70,7 @@ class Binding:
             value = self._try(name, candidate)
             if not isinstance(value, Off):
                 return value
-        if rule is not None and rule.domain.kind != "object":
+        if rule is not None and rule.domain.kind not in ("object", "record"):
             raise MissingInputError(name)
         return Off(name)
 

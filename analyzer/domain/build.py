@@ -36,6 +36,7 @@ _MAX_PUSHED_LEAVES = 64
 
 
 _MAX_BITS = 4096
+_NEGATIVE = frozenset({"not", "!=", "is not", "not in"})
 
 
 def is_boolean(term: Term) -> bool:
@@ -185,7 +186,7 @@ def conditional(guard: Term, then: Term, otherwise: Term) -> Term:
         return guard
     if then is otherwise:
         return then
-    if isinstance(guard, Apply) and guard.op in ("not", "!=", "is not", "not in"):
+    if isinstance(guard, Apply) and guard.op in _NEGATIVE:
         guard, then, otherwise = negate(guard), otherwise, then
     if isinstance(guard, Conditional):
         folded = _conditional_guard(guard, then, otherwise)
@@ -198,6 +199,10 @@ def _given(guard: Term, branch: Term, *, holds: bool) -> Term:
     """What is left of `branch` where it is known whether `guard` holds."""
     if isinstance(branch, Conditional) and branch.guard is guard:
         return branch.then if holds else branch.otherwise
+    if branch is guard:
+        return constant(holds)
+    if isinstance(branch, Apply) and branch.op in _NEGATIVE and negate(branch) is guard:
+        return constant(not holds)
     return branch
 
 
@@ -240,8 +245,22 @@ def _boolean_conditional(guard: Term, then: Term, otherwise: Term) -> Term | Non
     return None
 
 
+def _connective(op: str, args: tuple[Term, ...]) -> Term:
+    """`and` and `or` of guards: what comes after the operand that decides is never computed."""
+    combine, decisive = (conjunction, FALSE) if op == "and" else (disjunction, TRUE)
+    for position, arg in enumerate(args):
+        if isinstance(arg, Raise):
+            before = combine(*args[:position])
+            return conditional(before, arg, FALSE) if op == "and" else conditional(before, TRUE, arg)
+        if truth(arg) is decisive:
+            return decisive
+    return combine(*args)
+
+
 def apply(op: str, *args: Term) -> Term:
     """`op` applied to `args`, folded where every operand is known."""
+    if op in ("and", "or"):
+        return _connective(op, args)
     for arg in args:
         if isinstance(arg, Raise):
             return arg
@@ -249,8 +268,6 @@ def apply(op: str, *args: Term) -> Term:
         return negate(args[0])
     if op == "bool":
         return truth(args[0])
-    if op in ("and", "or"):
-        return conjunction(*args) if op == "and" else disjunction(*args)
     if op in COMPARISONS:
         return compare(op, args[0], args[1])
     folded = _fold_constants(op, args)

@@ -100,7 +100,8 @@ class ModuleStatement:
 class ModuleFacts:
     """One file: what it imports, defines and binds.
 
-    `stars` are modules imported with ``*``; `reassigned` are names that some function declares global.
+    `stars` are modules imported with ``*``; `reassigned` are names that some function declares global;
+    `calls` are the top-level statements that only call something, such as entries of a registry.
     """
 
     module: str
@@ -110,4 +111,5 @@ class ModuleFacts:
     functions: Mapping[str, Definition]
     classes: Mapping[str, ClassFacts]
     statements: tuple[ModuleStatement, ...]
+    calls: tuple[ModuleStatement, ...]
     reassigned: frozenset[str]

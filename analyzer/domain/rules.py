@@ -16,7 +16,8 @@ LEVELS: Final = ("note", "warning", "error")
 class Domain:
     """The values a symbol is sampled from.
 
-    `kind` is integer, real, boolean, choice, memory or object (never sampled); `low`..`high` bound numbers;
+    `kind` is integer, real, boolean, choice, memory, object (never sampled) or record (an object that is
+    always there, so that only its attributes matter); `low`..`high` bound numbers;
     `choices` list likely or telling values; `optional` adds None.
     """
 
@@ -33,7 +34,8 @@ class SymbolRule:
 
     `sources` are origins (``Class.attribute``, ``Class.method()``, ``function()``) that *are* this
     symbol; `default` is a formula over other symbols for when a case leaves it out and the release
-    has no default of its own. `free` symbols stay open inside every scenario.
+    has no default of its own. `free` symbols stay open inside every scenario. An `initial` symbol is
+    what its class computes: what other code writes to the attribute later replaces it.
     """
 
     name: str
@@ -43,6 +45,7 @@ class SymbolRule:
     sources: tuple[str, ...] = ()
     default: Term | None = None
     free: bool = False
+    initial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,13 @@ class QuantityRule:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRule:
-    """A family of models, or a modifier (name begins with ``+``): what it fixes."""
+    """A family of models, or a modifier (name begins with ``+``): what it fixes, and what it leaves open."""
 
     name: str
     title: str
     who: str
     values: Mapping[str, Scalar | tuple[Scalar, ...]]
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +166,8 @@ class RuleSet:
 
     `units` gives the unit of what a function or attribute outside the analysed code returns, by its
     dotted name or, after ``*.``, by the last part alone.
-    `origins` maps an origin (``Class.attribute``, ``function()``) to what it is worth: a symbol, or a
-    formula over symbols (``is_hip()`` is ``device == "hip"``).
+    `origins` maps an origin (``Class.attribute``, ``function()``, or a whole expression over symbols) to
+    what it is worth: a symbol, or a formula over symbols (``is_hip()`` is ``device == "hip"``).
     """
 
     anchors: Anchors

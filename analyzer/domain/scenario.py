@@ -10,8 +10,9 @@ from typing import Final
 from analyzer.domain.build import apply, is_boolean, map_leaves, rebuild
 from analyzer.domain.errors import UsageError
 from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.iteration import ITERATIONS, is_of_loop
 from analyzer.domain.report import Value
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import RuleSet, ScenarioRule
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.terms import (
     FALSE,
@@ -43,15 +44,27 @@ _GUARDS: Final = _EQUALITIES | _FALSE_WHEN_OFF | _TRUE_WHEN_OFF | {"is not", "!=
 
 def scenario_values(rules: RuleSet, scenario: str) -> Mapping[str, Value]:
     """What `scenario` fixes; modifiers after ``+`` are applied over the family, in order."""
-    family, *modifiers = scenario.split("+")
     values: dict[str, Value] = {}
-    for name in [family] * bool(family) + [f"+{modifier}" for modifier in modifiers]:
+    for part in _parts(rules, scenario):
+        values.update(part.values)
+    return values
+
+
+def scenario_inputs(rules: RuleSet, scenario: str) -> frozenset[str]:
+    """What `scenario` leaves open beside the symbols that are open everywhere."""
+    return frozenset(name for part in _parts(rules, scenario) for name in part.open)
+
+
+def _parts(rules: RuleSet, scenario: str) -> list[ScenarioRule]:
+    """The family and the modifiers that `scenario` names."""
+    family, *modifiers = scenario.split("+")
+    names = [family] * bool(family) + [f"+{modifier}" for modifier in modifiers]
+    for name in names:
         if name not in rules.scenarios:
             near = difflib.get_close_matches(name, rules.scenarios, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(rules.scenarios))}"
             raise UsageError(f"unknown scenario {scenario!r}", hint=hint)
-        values.update(rules.scenarios[name].values)
-    return values
+    return [rules.scenarios[name] for name in names]
 
 
 def value_term(value: Value) -> Term:
@@ -177,8 +190,10 @@ class Specialiser:
     def _is_off(self, term: Term) -> bool:
         """Whether `term` is an option that nobody sets."""
         match term:
+            case Opaque(op, args) if op in ITERATIONS and op != "item":
+                return any(self._is_off(arg) for arg in args)
             case Opaque():
-                return True
+                return not is_of_loop(term)
             case Symbol(name):
                 return name not in self._rules.symbols and not (
                     name in self._open or name in self._extraction.definitions or name in self._extraction.quantities
@@ -219,14 +234,16 @@ def _settle_off(op: str, args: tuple[Term, ...], off: Term) -> Term:
 
 def specialise(term: Term, extraction: Extraction, rules: RuleSet, scenario: str) -> Term:
     """The part of `term` that is left in `scenario`."""
-    return Specialiser(extraction, rules, scenario_values(rules, scenario)).term(term)
+    values, inputs = scenario_values(rules, scenario), scenario_inputs(rules, scenario)
+    return Specialiser(extraction, rules, values, open_symbols=inputs).term(term)
 
 
 def scenario_formula(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> Formula:
     """The formula of `quantity` (or of a sub-quantity) as `scenario` leaves it."""
     formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]
     rule = rules.quantities.get(quantity)
-    values = {} if rule is not None and rule.scenario_free else scenario_values(rules, scenario)
-    specialiser = Specialiser(extraction, rules, values)
+    scenario = "" if rule is not None and rule.scenario_free else scenario
+    values, inputs = scenario_values(rules, scenario), scenario_inputs(rules, scenario)
+    specialiser = Specialiser(extraction, rules, values, open_symbols=inputs)
     error = None if formula.error is None else specialiser.term(formula.error)
     return replace(formula, term=specialiser.term(formula.term), error=None if error is NONE else error)

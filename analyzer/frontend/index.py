@@ -60,6 +60,7 @@ class _Indexer:
         self._functions: dict[str, Definition] = {}
         self._classes: dict[str, ClassFacts] = {}
         self._statements: list[ModuleStatement] = []
+        self._calls: list[ModuleStatement] = []
 
     def index(self, tree: ast.Module) -> ModuleFacts:
         for node in tree.body:
@@ -72,6 +73,7 @@ class _Indexer:
             self._functions,
             self._classes,
             tuple(self._statements),
+            tuple(self._calls),
             self._reassigned,
         )
 
@@ -116,6 +118,9 @@ class _Indexer:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=changed)))):
                 names |= {changed}
+                self._calls.append(ModuleStatement(frozenset({changed}), self._text(node), node.lineno))
+            case ast.Expr(value=ast.Call(func=ast.Name(id=called))):
+                self._calls.append(ModuleStatement(frozenset({called}), self._text(node), node.lineno))
             case _:
                 pass
         if names:

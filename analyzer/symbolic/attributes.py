@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import map_leaves
-from analyzer.domain.modules import ClassFacts, Definition, Field
+from analyzer.domain.modules import ClassFacts, Definition, Field, ModuleFacts
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -37,6 +37,8 @@ CONFIG = handle("object", "config")
 BAG = handle("bag", "")
 STRING_METHODS = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
 ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_ENTERS = re.compile(r"setattr\(cls\b|\bcls\.\w+(\[[^\]]+\])?\s*=[^=]|\bcls\.\w+\.(append|add)\(")
+_OWN = "own "
 _DTYPE_BYTES = {
     "float64": 8, "double": 8, "int64": 8, "long": 8, "float32": 4, "float": 4, "int32": 4, "int": 4,
     "float16": 2, "half": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1,
@@ -60,6 +62,11 @@ def _constructed_in(cls: ClassFacts, name: str) -> str | None:
     return None if found is None else found.group(1)
 
 
+def _is_registry(cls: ClassFacts) -> bool:
+    """Whether a method of `cls` puts something into the class itself, read off its text."""
+    return any(_ENTERS.search(method.text) for method in cls.methods.values())
+
+
 class Attributes:
     """Attribute access for every kind of value."""
 
@@ -67,6 +74,7 @@ class Attributes:
         self.machine = machine
         self._globals: dict[str, Term] = {}
         self._running: set[Handle] = set()
+        self._called: set[str] = set()
         self.enum_classes: dict[Term, str] = {}
 
     # ---- reading -------------------------------------------------------------------------
@@ -82,11 +90,16 @@ class Attributes:
         """The value an attribute has in a state that never wrote it."""
         if isinstance(target, Handle) and target.kind == "device":
             return FALSE
+        if name.startswith(_OWN):
+            return self.machine.world.base.get(target, {}).get(name, UNSET)
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
         if info is not None and info.kind == "instance" and info.initializer is None:
             base = self.machine.world.base.get(target, {})
             if name in base:
                 return base[name]
+            initial = self._initial(info, name)
+            if initial is not None:
+                return initial
             found = self._class_member(target, info, name, state) if info.class_key else None
             return UNSET if found is None else found
         if info is not None and info.kind in ("list", "dict", "tensor"):
@@ -217,8 +230,9 @@ class Attributes:
             return name in self.machine.rules.anchors["kept_options"]
         if not isinstance(target, Handle) or target not in self.machine.world.objects:
             return False
-        key = self.machine.world.objects[target].class_key
-        return key is not None and self._origin(key, name) is not None
+        info = self.machine.world.objects[target]
+        is_origin = info.class_key is not None and self._origin(info.class_key, name) is not None
+        return is_origin and self._initial(info, name) is None
 
     def _origin(self, class_key: str, name: str) -> Term | None:
         origins = self.machine.origins
@@ -227,6 +241,12 @@ class Attributes:
             if found is not None:
                 return found
         return None
+
+    def _initial(self, info: ObjectInfo, name: str) -> Symbol | None:
+        """The symbol that an attribute is until somebody else than its class writes it."""
+        origin = None if info.class_key is None else self._origin(info.class_key, name)
+        rule = self.machine.rules.symbols.get(origin.name) if isinstance(origin, Symbol) else None
+        return origin if isinstance(origin, Symbol) and rule is not None and rule.initial else None
 
     def _boundary(self, target: Handle, class_key: str, name: str, state: State) -> Term | None:
         """The symbol that the rules keep for this attribute; its own formula is found on demand."""
@@ -237,7 +257,7 @@ class Attributes:
         if isinstance(origin, Symbol):
             owner = class_key.rsplit(":", 1)[-1]
             world.input_sources.setdefault(origin.name, {}).setdefault(f"{owner}.{name}", self.machine.span)
-            if origin.name not in world.definitions:
+            if origin.name not in world.definitions and self._initial(world.objects[target], name) is None:
                 snapshot = state.fork()
                 # The symbol has one formula, whatever the branch assumes in which it is read first.
                 snapshot.facts = {}
@@ -313,14 +333,20 @@ class Attributes:
         state = State(Frame(owner.module, owner.path, owner.line, "<class>"))
         hook = self.read(value, "__set_name__", state)
         self.machine.force(self.machine.calls.call(hook, (handle("class", owner.key), constant(name)), {}, state))
-        for target, attributes in state.heap.items():
-            self.machine.world.base.setdefault(target, {}).update(attributes)
+        self._keep(state)
 
     def evaluate_text(self, text: str, module: str, path: str, line: int) -> Term:
         """An expression evaluated at the top level of a module."""
-        frame = Frame(module, path, line, "<module>")
+        state = State(Frame(module, path, line, "<module>"))
         expression = self.machine.lowering.expression(text)
-        return self.machine.force(self.machine.expressions.evaluate(expression, State(frame)))
+        value = self.machine.force(self.machine.expressions.evaluate(expression, state))
+        self._keep(state)
+        return value
+
+    def _keep(self, state: State) -> None:
+        """What ran once, outside every path, holds for all of them."""
+        for target, attributes in state.heap.items():
+            self.machine.world.base.setdefault(target, {}).update(attributes)
 
     def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str) -> Term:
         """An attribute of an instance whose constructor was not seen, or that nothing seen has set."""
@@ -380,8 +406,29 @@ class Attributes:
             self.enum_classes[member] = key
             return member
         target = handle("class", key)
-        found = self._class_member_of_class(target, key, name)
+        if name not in facts.methods and _is_registry(facts):
+            self._fill_registry(facts)
+        found = self._class_member_of_class(target, key, name) or self.machine.world.base.get(target, {}).get(name)
         return opaque(f"{facts.name}.{name}") if found is None else found
+
+    def _fill_registry(self, facts: ClassFacts) -> None:
+        """Make the calls at the top level of the class's module once, for what they enter into the class."""
+        module = self.machine.program.module(facts.module)
+        if module is not None and facts.module not in self._called:
+            self._called.add(facts.module)
+            self._run_calls(module)
+
+    def _run_calls(self, module: ModuleFacts) -> None:
+        machine, before, eager = self.machine, self.machine.span, self.machine.eager
+        state = State(Frame(module.module, module.path, 1, "<module>"))
+        machine.eager = True
+        for statement in module.calls:
+            if not statement.names & (module.functions.keys() | module.classes.keys()):
+                continue
+            state.frame = Frame(module.module, module.path, statement.line, "<module>")
+            machine.statements.block(machine.lowering.statements(statement.text), state)
+        machine.span, machine.eager = before, eager
+        self._keep(state)
 
     def _class_member_of_class(self, target: Handle, key: str, name: str) -> Term | None:
         method = self.find_method(key, name)
@@ -465,8 +512,7 @@ class Attributes:
                 state.frame = Frame(module, facts.path, statement.line, "<module>")
                 self.machine.statements.block(self.machine.lowering.statements(statement.text), state)
         self.machine.span = before
-        for target, attributes in state.heap.items():
-            self.machine.world.base.setdefault(target, {}).update(attributes)
+        self._keep(state)
         return self.machine.force(state.env.get(name, NONE))
 
     # ---- configuration -------------------------------------------------------------------
@@ -547,19 +593,30 @@ class Attributes:
         def assign(leaf: Term, current: State) -> Term:
             owner = CONFIG if isinstance(leaf, Handle) and leaf.kind == "bag" else leaf
             if not isinstance(owner, Raise | Constant):
-                current.write(owner, name, value)
+                current.write(owner, self._slot(owner, name, current), value)
             return NONE
 
         self.machine.each_leaf(target, state, assign)
+
+    def _slot(self, owner: Term, name: str, state: State) -> str:
+        """Where a value is kept: what a class writes itself does not hide the symbol that stands for it."""
+        info = self.machine.world.objects.get(owner) if isinstance(owner, Handle) else None
+        if info is None or info.class_key is None or self._initial(info, name) is None:
+            return name
+        writes_itself = any(cls.key == state.frame.owner for cls in self.machine.program.mro(info.class_key))
+        return _own(name) if writes_itself else name
 
     def has(self, target: Term, name: str, state: State) -> Term:
         """`hasattr(target, name)` as a guard."""
         return self.machine.each_leaf(target, state, lambda leaf, s: self._has_leaf(leaf, name, s))
 
     def _has_leaf(self, target: Term, name: str, state: State) -> Term:
-        override = state.heap.get(target)
-        if override is not None and name in override:
-            return build_present(override[name])
+        if isinstance(target, Handle) and target.kind == "object":
+            self.machine.note_read(target, name)
+        override = state.heap.get(target, {})
+        for slot in (name, _own(name)):
+            if slot in override:
+                return build_present(override[slot])
         match target:
             case Handle("object", _) if target is not CONFIG:
                 return self._object_has(target, name)
@@ -583,13 +640,21 @@ class Attributes:
             return FALSE
         if info.initializer is not None and target not in self._running:
             self._initialize(target, info)
-        if name in self.machine.world.base.get(target, {}) or self.find_method(info.class_key, name):
+        base = self.machine.world.base.get(target, {})
+        if _own(name) in base:
+            return build_present(base[_own(name)])
+        if name in base or self.find_method(info.class_key, name):
             return TRUE
         if any(name in cls.fields for cls in self.machine.program.mro(info.class_key)):
             return TRUE
         if info.kind == "symbolic":
             return opaque("hasattr", (symbol(info.origin), constant(name)))
         return FALSE
+
+
+def _own(name: str) -> str:
+    """The slot of what a class itself writes to an attribute that a symbol stands for."""
+    return _OWN + name
 
 
 def is_present(term: Term) -> Term:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import conjunction, disjunction, map_leaves, truth
+from analyzer.domain.iteration import EACH
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -15,13 +16,15 @@ from analyzer.domain.terms import (
     Atom,
     Constant,
     Handle,
+    Opaque,
     Term,
     constant,
     handle,
     opaque,
     raising,
 )
-from analyzer.symbolic.attributes import STRING_METHODS
+from analyzer.symbolic.attributes import ENUM_BASES, STRING_METHODS
+from analyzer.symbolic.comprehensions import count_of, sum_of
 from analyzer.symbolic.state import State
 
 if TYPE_CHECKING:
@@ -112,9 +115,11 @@ class Builtins:
         return extremum
 
     def _reduce(self, op: str, sequence: Term, state: State) -> Term:
-        return self.machine.world.unknown(
-            f"{op} of", "a sequence of unknown length", self.machine.span, self.sequence(sequence, state)
-        )
+        value = self.sequence(sequence, state)
+        if isinstance(value, Opaque) and value.name == EACH:
+            # The comprehension says what the sequence is; nothing is lost.
+            return self.machine.canonical(opaque(f"{op} of", (value,)))
+        return self.machine.world.unknown(f"{op} of", "a sequence of unknown length", self.machine.span, value)
 
     def _plain(self, term: Term) -> Term:
         return self.machine.external_argument(self.machine.value(term))
@@ -134,10 +139,13 @@ class Builtins:
             if info is not None and info.kind == "dict" and self.opened(value, state) is None:
                 content = self.content(value, "keys", state)
                 return content.args if isinstance(content, Apply) and content.op == "tuple" else None
-        if isinstance(value, Handle) and value.kind == "class":
+        if isinstance(value, Handle) and value.kind == "class" and self._is_enum(value):
             facts = self.machine.program.class_facts(value.key)
             return tuple(self.machine.attributes.read(value, name, state) for name in facts.fields)
         return None
+
+    def _is_enum(self, cls: Handle) -> bool:
+        return bool(self.machine.program.base_names(cls.key) & ENUM_BASES)
 
     def content(self, container: Handle, name: str, state: State) -> Term | None:
         """What a container holds under `name`."""
@@ -169,12 +177,20 @@ class Builtins:
         return self.machine.external_argument(found)
 
     def _sum(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        items = self.items(args[0], state)
+        start = args[1] if len(args) > 1 else constant(0)
+        return self.machine.each_leaf(args[0], state, lambda leaf, s: self._sum_leaf(leaf, start, s))
+
+    def _sum_leaf(self, leaf: Term, start: Term, state: State) -> Term:
+        items = self.items(leaf, state)
         if items is None:
-            return self._reduce("sum", args[0], state)
-        total: Term = args[1] if len(args) > 1 else constant(0)
+            counted = sum_of(leaf)
+            if counted is None:
+                return self._reduce("sum", leaf, state)
+            items = (self.machine.canonical(counted),)
+            start = NONE if start is constant(0) else start
+        total = start
         for item in items:
-            total = self.machine.apply("+", total, item)
+            total = item if total is NONE else self.machine.apply("+", total, item)
         return total
 
     def _len(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -189,7 +205,7 @@ class Builtins:
     def _length(self, content: Term) -> Term:
         if isinstance(content, Apply) and content.op == "tuple":
             return constant(len(content.args))
-        return self.machine.canonical(opaque("len", (content,)))
+        return self.machine.canonical(count_of(content) or opaque("len", (content,)))
 
     def _range(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         values = [self.machine.value(arg) for arg in args]
@@ -346,6 +362,9 @@ class Builtins:
             more = self.items(args[0], state)
             if more is not None:
                 state.write(receiver, "items", self.machine.tuple_of((*items, *more)))
+                return NONE
+            if not items:
+                state.write(receiver, "items", self.machine.value(args[0]))
                 return NONE
         if name in ("append", "add", "extend", "update", "remove", "pop", "insert", "sort", "clear", "discard"):
             unknown = self.machine.world.unknown(

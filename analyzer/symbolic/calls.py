@@ -126,7 +126,7 @@ class Calls:
             return NONE
         if definition.name in anchors["opaque_functions"]:
             return opaque(f"{definition.name}()")
-        if definition.name == "__init__" or self.machine.relevance.matters(definition):
+        if self.machine.eager or definition.name == "__init__" or self.machine.relevance.matters(definition):
             return inline(state)
         if self.machine.relevance.may_raise(definition) and self.machine.statements.catches(state):
             return inline(state)
@@ -297,7 +297,7 @@ class Calls:
         owner, definition = method
         initialize = partial(self.inline, definition, owner, (reference, *args), keywords)
         runner = program.base_names(key) & set(self.machine.rules.anchors["runner_classes"])
-        if runner or self.machine.relevance.matters(definition):
+        if runner or self.machine.eager or self.machine.relevance.matters(definition):
             initialize(state)
         else:
             self._construct_lazily(reference, definition, initialize, state)

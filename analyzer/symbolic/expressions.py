@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, leaves, map_leaves
+from analyzer.domain.iteration import loop_variable
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -17,14 +18,17 @@ from analyzer.domain.terms import (
     Constant,
     Handle,
     Term,
+    atom,
     constant,
     handle,
     opaque,
     raising,
+    symbol,
 )
 from analyzer.symbolic.builtins import NAMES
-from analyzer.symbolic.effects import effects_of
-from analyzer.symbolic.state import State
+from analyzer.symbolic.comprehensions import each
+from analyzer.symbolic.effects import effects_of, walk_syntax
+from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import FunctionValue, item_key
 
 if TYPE_CHECKING:
@@ -38,6 +42,8 @@ class Expressions:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        # How many loops that are not unrolled are around the expression at hand.
+        self._depth = 0
 
     def evaluate(self, node: ir.Expr, state: State) -> Term:  # noqa: C901 - one case for each kind of expression
         """The value of `node`."""
@@ -73,6 +79,8 @@ class Expressions:
         match node:
             case ir.Literal() | ir.Name() | ir.Lambda():
                 return self.evaluate(node, state)
+            case _ if self.machine.eager:
+                return self.evaluate(node, state)
             case _:
                 effects = effects_of(node)
                 relevance = self.machine.relevance
@@ -82,6 +90,15 @@ class Expressions:
                     return self.evaluate(node, state)
                 self.machine.skipped_calls |= effects.calls
                 return self.machine.defer(lambda s: self.evaluate(node, s), state, type(node).__name__)
+
+    def over_symbols(self, node: ir.Expr) -> Term:
+        """The term of an expression of the rules, whose free names are symbols or uninterpreted functions."""
+        if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id not in NAMES:
+            return opaque(node.func.id, tuple(self.over_symbols(arg.value) for arg in node.args))
+        state = State(Frame("", "", 0, "<rules>"))
+        names = {part.id for part in walk_syntax(node) if isinstance(part, ir.Name)} - NAMES
+        state.env = {name: symbol(name) if name in self.machine.rules.symbols else atom(name) for name in names}
+        return self.machine.value(self.evaluate(node, state))
 
     def calls_local(self, names: frozenset[str], state: State) -> bool:
         """Whether a callee is a local function: what it may do is not known by name."""
@@ -337,6 +354,7 @@ class Expressions:
     def _item(self, leaf: Term, key: Term, state: State) -> Term:
         info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) and leaf.kind == "object" else None
         if isinstance(leaf, Handle) and info is not None and info.kind == "dict":
+            self._supply_default(leaf, key, state)
             return self.dict_item(leaf, key, raising("KeyError"), state)
         if isinstance(leaf, Handle) and leaf.kind == "class":
             return self._class_item(leaf, key, state)
@@ -346,6 +364,12 @@ class Expressions:
                 return items[key.value]
             return raising("IndexError")
         return opaque("item", (self.machine.external_argument(leaf), self.machine.external_argument(key)))
+
+    def _supply_default(self, target: Handle, key: Term, state: State) -> None:
+        """A ``defaultdict`` makes what it does not have."""
+        factory = self.machine.calls.builtins.content(target, "factory", state)
+        if factory is not None and isinstance(key, Constant) and self.dict_item(target, key, UNSET, state) is UNSET:
+            self.set_item(target, key, self.machine.calls.call(factory, (), {}, state), state)
 
     def _class_item(self, leaf: Handle, key: Term, state: State) -> Term:
         """`Kind[name]` on an enum."""
@@ -408,18 +432,22 @@ class Expressions:
         return rows
 
     def _symbolic_comprehension(self, node: ir.Comprehension, state: State) -> Term:
-        """A comprehension over a sequence of unknown content: uninterpreted, with a canonical form.
-
-        Loop variables are numbered, so renaming one changes nothing.
-        """
+        """A comprehension over a sequence of unknown content: uninterpreted, with a canonical form."""
         inner = state.fork()
-        parts: list[Term] = [constant(node.kind)]
-        for depth, clause in enumerate(node.clauses):
-            parts.append(self.machine.calls.builtins.sequence(self.evaluate(clause.iterable, inner), inner))
-            self.machine.statements.bind(clause.target, opaque(f"each#{depth}"), inner)
-            parts.extend(self.guard(condition, inner) for condition in clause.conditions)
-        parts.append(self.machine.external_argument(self.machine.value(self.evaluate(node.element, inner))))
-        return opaque("each", parts)
+        clauses: list[tuple[Term, Term, list[Term]]] = []
+        for clause in node.clauses:
+            iterable = self.machine.calls.builtins.sequence(self.evaluate(clause.iterable, inner), inner)
+            variable = loop_variable(self._depth)
+            self._depth += 1
+            self.machine.statements.bind(clause.target, variable, inner)
+            clauses.append((variable, iterable, [self.guard(condition, inner) for condition in clause.conditions]))
+        elements = [self._plain(part, inner) for part in (node.element, node.value) if part is not None]
+        self._depth -= len(clauses)
+        return each(node.kind, clauses, elements)
+
+    def _plain(self, node: ir.Expr, state: State) -> Term:
+        """The value of `node` as an argument of an uninterpreted function."""
+        return self.machine.external_argument(self.machine.value(self.evaluate(node, state)))
 
     def closure(
         self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State

@@ -51,6 +51,7 @@ class Externals:
             "dataclasses.replace": self._replace,
             "msgspec.structs.replace": self._replace,
             "msgspec.field": self._field,
+            "collections.defaultdict": self._defaultdict,
             "copy.copy": lambda a, k, s: a[0],
             "copy.deepcopy": lambda a, k, s: a[0],
             "rpyc.utils.classic.obtain": lambda a, k, s: a[0],
@@ -150,6 +151,12 @@ class Externals:
         if factory is None:
             return opaque("no default")
         return self.machine.calls.call(factory, (), {}, state)
+
+    def _defaultdict(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        target = self.machine.dict_of({}, state)
+        if args:
+            state.write(target, "factory", args[0])
+        return target
 
     def _replace(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         """A copy of a struct with some fields changed."""

@@ -32,12 +32,15 @@ from analyzer.domain.terms import (
 from analyzer.ports.program import Program
 from analyzer.symbolic.attributes import Attributes
 from analyzer.symbolic.calls import Calls
+from analyzer.symbolic.comprehensions import count_of
 from analyzer.symbolic.expressions import Expressions
-from analyzer.symbolic.origins import expression_sources, named_origins, term_of
+from analyzer.symbolic.origins import expression_origins, named_origins
 from analyzer.symbolic.shapes import Shapes
 from analyzer.symbolic.state import Frame, State, merge
 from analyzer.symbolic.statements import Statements
 from analyzer.symbolic.world import World, item_key
+
+_COMPARES_EQUAL = frozenset({"is", "is not", "==", "!="})
 
 
 class Lowering(Protocol):
@@ -106,9 +109,8 @@ class Machine:
         self.relevance = relevance
         self.world = World()
         self.origins = named_origins(rules)
-        self.rewrites: dict[Term, Term] = {
-            term_of(lowering.expression(source)): symbol(name) for source, name in expression_sources(rules).items()
-        }
+        self.rewrites: dict[Term, Term] = {}
+        self._rewrites_opposite: dict[Term, Term] = {}
         self.span = Span("", 0, 0)
         self.attributes = Attributes(self)
         self.calls = Calls(self)
@@ -123,10 +125,21 @@ class Machine:
         self.optional = False
         # Inside a measuring function: there it counts what else is done to the device.
         self.measuring = False
+        # Inside what is run once for all it does: nothing is left for later.
+        self.eager = False
         self.time: tuple[int, ...] = (0,)
         self.keyword_lines: dict[str, int] = {}
         self._forced_conditionals: dict[Term, Term] = {}
         self._shapes = Shapes()
+        self.rewrites = {
+            self.expressions.over_symbols(lowering.expression(text)): worth
+            for text, worth in expression_origins(rules).items()
+        }
+        self._rewrites_opposite = {
+            build.negate(guard): build.negate(worth)
+            for guard, worth in self.rewrites.items()
+            if build.is_boolean(guard)
+        }
 
     def force(self, term: Term) -> Term:
         """`term` with every deferred computation in it carried out."""
@@ -218,7 +231,10 @@ class Machine:
 
     def apply(self, op: str, *args: Term) -> Term:
         """An operation at the current place."""
-        term = build.apply(op, *(self.value(arg) for arg in args))
+        values = [self.value(arg) for arg in args]
+        if op in _COMPARES_EQUAL and NONE in values:
+            values = [build.map_leaves(value, self._present) for value in values]
+        term = build.apply(op, *values)
         term = self.canonical(term)
         self.world.origins.setdefault(term, self.span)
         return term
@@ -227,7 +243,8 @@ class Machine:
         """A whole expression that the rules name as a symbol becomes that symbol."""
         named = self.rewrites.get(term)
         if named is None:
-            return term
+            opposite = self._rewrites_opposite.get(term)
+            return term if opposite is None else opposite
         if isinstance(named, Symbol):
             self.world.definitions.setdefault(named.name, lambda: self._opened(term))
         return named
@@ -243,16 +260,26 @@ class Machine:
     def truth(self, term: Term, state: State) -> Term:
         """The guard `bool(term)` under what `state` assumes."""
         value = state.refine(self.value(state.refine(term)))
-        if isinstance(value, Handle | Conditional):
-            value = build.map_leaves(value, lambda leaf: self._container_truth(leaf, state))
+        if isinstance(value, Handle | Conditional | Symbol | Opaque):
+            value = build.map_leaves(value, lambda leaf: self._container_truth(self._present(leaf), state))
         return state.decide(self.canonical(build.truth(value)))
+
+    def _present(self, leaf: Term) -> Term:
+        """A record is there, whatever it holds."""
+        rule = self.rules.symbols.get(leaf.name) if isinstance(leaf, Symbol) else None
+        return atom(rule.name) if rule is not None and rule.domain.kind == "record" else leaf
 
     def _container_truth(self, leaf: Term, state: State) -> Term:
         """A container is true when it is not empty."""
+        counted = count_of(leaf)
+        if counted is not None:
+            return self.canonical(counted)
         info = self.world.objects.get(leaf) if isinstance(leaf, Handle) else None
         if info is None or info.kind not in ("list", "dict"):
             return leaf
         items = self.calls.builtins.items(leaf, state)
+        if items is None and info.kind == "list":
+            return build.truth(self.calls.builtins.call("len", (leaf,), {}, state))
         return opaque("non-empty") if items is None else constant(bool(items))
 
     def branch(

@@ -34,6 +34,7 @@ from analyzer.symbolic.state import raised
 from analyzer.symbolic.world import Measurement, RaiseSite
 from analyzer.units import Inference, declared_units
 
+Time = tuple[int, ...]
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
 
@@ -64,16 +65,15 @@ class Reading:
         tokens = self._run.sink_value(self._sink)
         self._name_measurements(tokens)
         tokens = self._named(tokens)
-        error = self._error()
         self.values = [tokens]
         budget = find_budget(tokens, self._units)
         if budget is not None:
             self._read_budget(budget)
-        self._add("max_total_num_tokens", tokens, error=error)
-        for name in self._run.sinks:
+        self._add("max_total_num_tokens", tokens, error=self._error())
+        for name, path in self._run.sinks.items():
             value = self._named(self._run.quantity_value(name))
             self.values.append(value)
-            self._add(name, value, error=error)
+            self._add(name, value, error=self._error(self._written_at(path)))
         self._read_definitions()
         self._read_inputs()
 
@@ -128,9 +128,23 @@ class Reading:
         if budget.exact:
             self._parts[budget.memory] = in_unit(symbol("rest_memory"), "GiB", budget.unit, like=budget.memory)
 
-    def _error(self) -> Term | None:
-        """The raises that belong to the sizing, as a term; None when there are none."""
-        kept = {label for label, site in self._machine.world.raises.items() if self._belongs(site)}
+    def _written_at(self, path: str) -> Time | None:
+        """When the attribute that a sink path ends in was last set; None when it is an argument or never set."""
+        attribute = path.rsplit(".", 1)[-1]
+        times = [
+            event.time
+            for event in self._machine.world.events
+            if event.kind in ("attribute", "field") and event.target.rsplit(".", 1)[-1] == attribute
+        ]
+        return max(times, default=None)
+
+    def _error(self, before: Time | None = None) -> Term | None:
+        """The raises that belong to the sizing, as a term, those `before` a time; None when there are none."""
+        kept = {
+            label
+            for label, site in self._machine.world.raises.items()
+            if self._belongs(site) and (before is None or site.time < before)
+        }
 
         def keep(leaf: Term) -> Term:
             return leaf if isinstance(leaf, Raise) and leaf.exception in kept else NONE

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction, leaves, negate, truth
+from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate, truth
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     FALSE,
@@ -23,6 +23,7 @@ from analyzer.domain.terms import (
     raising,
     symbols_of,
 )
+from analyzer.symbolic.comprehensions import collected
 from analyzer.symbolic.effects import effects_of, walk_syntax
 from analyzer.symbolic.state import Attributes, Frame, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
@@ -71,6 +72,11 @@ class Outcome:
 def _reads(node: ir.Expr, attribute: str) -> bool:
     """Whether an expression reads an attribute of this name."""
     return any(isinstance(part, ir.Attribute) and part.attr == attribute for part in walk_syntax(node))
+
+
+def _looks_up(node: ir.Expr | None) -> bool:
+    """Whether evaluating an expression takes an item of something."""
+    return node is not None and any(isinstance(part, ir.Subscript) for part in walk_syntax(node))
 
 
 class Statements:
@@ -128,6 +134,25 @@ class Statements:
     def _statement(self, node: ir.Stmt, state: State) -> Outcome:
         self.machine.span = state.frame.span(node.line, node.end_line)
         self.machine.tick()
+        if isinstance(node, ir.Assign | ir.Return) and self.catches(state) and _looks_up(node.value):
+            return self._attempt(node, state)
+        return self._execute(node, state)
+
+    def _attempt(self, node: ir.Assign | ir.Return, state: State) -> Outcome:
+        """A statement whose look-up may fail where a handler waits for that."""
+        assert node.value is not None
+        value = self.machine.force(self.machine.expressions.evaluate(node.value, state))
+        error = map_leaves(value, lambda leaf: leaf if isinstance(leaf, Raise) else NONE)
+        if error is NONE:
+            return self._execute(node, state)
+        guard = raised(error)
+        failing = state.fork()
+        failing.assume(guard, holds=True)
+        failed = self._raise_term(error, failing)
+        state.assume(guard, holds=False)
+        return failed if guard is TRUE else self.join(guard, failed, self._execute(node, state))
+
+    def _execute(self, node: ir.Stmt, state: State) -> Outcome:
         match node:
             case ir.Assign(targets, value):
                 rereads = any(isinstance(t, ir.Attribute) and _reads(value, t.attr) for t in targets)
@@ -155,6 +180,8 @@ class Statements:
 
     def _matters(self, node: ir.Stmt, state: State) -> bool:
         """Whether a statement must be executed in its place."""
+        if self.machine.eager:
+            return True
         effects = effects_of(node)
         relevance = self.machine.relevance
         if self.machine.measuring and not effects.calls.isdisjoint(self.machine.rules.anchors["freeing_functions"]):
@@ -407,6 +434,9 @@ class Statements:
     def _for(self, node: ir.For, state: State) -> Outcome:
         iterable = self.machine.expressions.evaluate(node.iterable, state)
         items = self.machine.calls.builtins.items(iterable, state)
+        accumulated = collected(node) if items is None else None
+        if accumulated is not None:
+            return self._accumulate(accumulated, state)
         if items is None or len(items) > _MAX_UNROLL or self._unrolled > _MAX_ITERATIONS:
             return self._havoc(node.body, node.target, state, "a loop over a sequence of unknown length")
         exits: list[Exit] = []
@@ -426,6 +456,19 @@ class Statements:
             exits.extend(after.exits)
             current = after.fall
         return Outcome(self._rejoin(broken, current), exits)
+
+    def _accumulate(self, accumulated: list[tuple[ir.Name, str, ir.Comprehension]], state: State) -> Outcome:
+        """A loop that only collects or counts, as the comprehensions that it spells out."""
+        for target, kind, values in accumulated:
+            sequence = self.machine.expressions.evaluate(values, state)
+            owner = self.machine.expressions.evaluate(target, state)
+            if kind == "append":
+                extend = self.machine.attributes.read(owner, "extend", state)
+                self.machine.calls.call(extend, (sequence,), {}, state)
+            else:
+                total = self.machine.calls.builtins.call("sum", (sequence,), {}, state)
+                self.bind(target, self.machine.apply("+", owner, total), state)
+        return Outcome(state, [])
 
     def _resume(self, outcome: Outcome) -> State | None:
         """The state in which the next iteration starts: the end of the body or a ``continue``."""

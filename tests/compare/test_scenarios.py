@@ -25,6 +25,8 @@ def _left(text: str, scenario: str = "mha", source: Extraction = _EMPTY) -> str:
         ("1 if device == 'hip' else n", "mla+hip", "1"),
         # The rules' default settles what no scenario leaves open ...
         ("1 if enable_dp_attention else n", "mha", "n"),
+        # ... unless the scenario is about it.
+        ("1 if enable_dp_attention else n", "mha+dp", "(1 if bool(enable_dp_attention) else n)"),
         # ... and a free input stays, whatever its default is.
         ("page_size * n", "mha", "*(page_size, n)"),
         # What nobody declares is an option that nobody sets: false, None, equal to nothing.

@@ -16,7 +16,14 @@ _LONGEST_CONTEXT: Final = 1 << 20
 def draw(scenario: str, count: int, seed: int) -> list[Configuration]:
     """`count` configurations of models of `scenario`; the same arguments give the same list."""
     random = Random(f"{scenario}/{seed}")  # noqa: S311 - repeatable, not secret
-    return [_set_only({**_machine(random), **_MODELS[scenario](random)}) for _ in range(count)]
+    family, *modifiers = scenario.split("+")
+    drawn = []
+    for _ in range(count):
+        configuration = {**_machine(random), **_MODELS[family](random)}
+        for modifier in modifiers:
+            configuration.update(_MODIFIERS[modifier](random, configuration))
+        drawn.append(_set_only(configuration))
+    return drawn
 
 
 def _set_only(configuration: Configuration) -> Configuration:
@@ -125,4 +132,38 @@ _MODELS: Final[Mapping[str, Callable[[Random], Configuration]]] = {
     "dsa": _sparse,
     "swa": _sliding,
     "mamba": _linear,
+}
+
+
+def _eagle(random: Random, _model: Configuration) -> Configuration:
+    return {
+        "speculative_algorithm": "EAGLE",
+        "speculative_num_steps": random.choice((1, 3, 5)),
+        "speculative_eagle_topk": random.choice((1, 4, 8)),
+        "speculative_num_draft_tokens": random.choice((2, 4, 6, 64)),
+        "eagle_draft_num_layers": random.choice((None, 1, 1, 2)),
+        # SGLang sets this limit whenever it speculates.
+        "max_running_requests": random.choice((48, 256, random.randint(1, 4000))),
+    }
+
+
+def _fp4(_random: Random, _model: Configuration) -> Configuration:
+    return {"kv_cache_dtype": "fp4_e2m1", "kv_element_size": 1}
+
+
+def _mxfp8(_random: Random, _model: Configuration) -> Configuration:
+    return {"kv_cache_dtype": "mxfp8", "kv_element_size": 1}
+
+
+def _pipeline(random: Random, model: Configuration) -> Configuration:
+    """The first of several stages: the model has more layers than this rank."""
+    stages = random.choice((2, 3, 4))
+    return {"pp_size": stages, "num_hidden_layers": model["num_layers"] * stages - random.randint(0, 1)}
+
+
+_MODIFIERS: Final[Mapping[str, Callable[[Random, Configuration], Configuration]]] = {
+    "eagle": _eagle,
+    "fp4": _fp4,
+    "mxfp8": _mxfp8,
+    "pp": _pipeline,
 }

@@ -34,6 +34,7 @@ _MEASURED_NAMES = ("total_gpu_memory", "min_per_gpu_memory", "pre_model_load_mem
 # What sizing code raises on purpose, or by the arithmetic it is known for.
 _MEANT = (AssertionError, RuntimeError, ValueError, ZeroDivisionError)
 
+_STATE_SIZERS = ("handle_max_mamba_cache", "_handle_max_mamba_cache")
 _PROFILERS = ("_profile_available_bytes", "profile_max_num_token")
 
 
@@ -178,7 +179,8 @@ def _request_pool_size(seen: Observation, reached: PoolsReachedError) -> dict[st
 
 
 def _intermediate(seen: Observation, scale: float) -> dict[str, Any]:
-    rest = seen.local("rest_memory", *_PROFILERS)
+    # What is left is only known once the states of linear attention are paid for.
+    rest = None if seen.failed(*_STATE_SIZERS) else seen.local("rest_memory", *_PROFILERS)
     configurator = seen.local("self", "calculate_pool_sizes")
     cell = seen.local("cell_size", "profile_max_num_token")
     named = {

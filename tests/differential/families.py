@@ -29,7 +29,7 @@ class Family:
 
 def family(scenario: str, inputs: Inputs) -> Family:
     """The family that `scenario` names, with the numbers of one case."""
-    match scenario:
+    match scenario.partition("+")[0]:
         case "mha":
             return Family("LlamaForCausalLM")
         case "mla":

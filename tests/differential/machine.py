@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from tests.differential.families import Family, Inputs
 from tests.differential.stubs import Settings, Strict, Stub
-from tests.differential.surroundings import Dtype
+from tests.differential.surroundings import FP4, FP8, Dtype
 
 
 class Runner:
@@ -23,17 +23,26 @@ class Runner:
         return Stub(f"runner.{name}")
 
 
-class NoSpeculation:
-    """A speculative algorithm that is none: no `is_...` question holds but one."""
+class Speculation:
+    """A speculative algorithm, which answers the `is_...` questions that hold for it."""
 
-    def is_none(self) -> bool:
-        """True."""
-        return True
+    _ANSWERS: Final = {None: ("is_none",), "EAGLE": ("is_eagle", "is_some", "is_speculative")}
+
+    def __init__(self, algorithm: str | None) -> None:
+        self._yes = self._ANSWERS[algorithm]
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("is_"):
             raise AttributeError(name)
-        return lambda: False
+        return lambda: name in self._yes
+
+
+def _dtype(inputs: Inputs) -> Dtype:
+    """The element type of the cache: one byte wide it is FP8, unless the user wants another format."""
+    wanted, width = inputs.get("kv_cache_dtype", "auto"), inputs.get("kv_element_size", 2)
+    if wanted == "fp4_e2m1":
+        return Dtype(width, FP4)
+    return Dtype(width, FP8 if width == 1 and wanted == "auto" else "")
 
 
 def attention_tp_size(inputs: Inputs) -> int:
@@ -68,7 +77,10 @@ def options(inputs: Inputs, kind: Family, defaults: Mapping[str, Any]) -> Settin
         "pp_size": pp_size,
         "tp_size": tp_size,
     }
-    optional = ("mamba_full_memory_ratio", "swa_full_tokens_ratio")
+    optional = (
+        *("mamba_full_memory_ratio", "swa_full_tokens_ratio", "kv_cache_dtype", "speculative_algorithm"),
+        *("speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens"),
+    )
     values.update({name: inputs[name] for name in optional if name in inputs})
     return Settings(values, defaults)
 
@@ -125,10 +137,14 @@ _PLAIN_MODEL = {
 def runner(base: type, inputs: Inputs, kind: Family, config: Any, server_args: Settings) -> Any:
     """A `base` (the release's own runner class) as it stands after loading the weights."""
     layers = inputs["num_layers"]
-    dtype = Dtype(inputs.get("kv_element_size", 2))
+    dtype = _dtype(inputs)
+    draft = {name: inputs.get(name) for name in ("eagle_draft_num_layers", "dflash_draft_cell_size_per_token")}
     values = {
         **_LOADED,
         **_given(inputs, "mem_fraction_static", "sliding_window_size"),
+        "eagle_draft_num_layers": draft["eagle_draft_num_layers"],
+        "spec_aux_config": Strict(**draft),
+        "kv_cache_dtype_str": inputs.get("kv_cache_dtype"),
         "dp_size": attention_dp_size(inputs),
         "dtype": dtype,
         "end_layer": layers,
@@ -141,7 +157,7 @@ def runner(base: type, inputs: Inputs, kind: Family, config: Any, server_args: S
         "pp_size": inputs.get("pp_size", 1),
         "ps": _parallel_state(inputs),
         "server_args": server_args,
-        "spec_algorithm": NoSpeculation(),
+        "spec_algorithm": Speculation(inputs.get("speculative_algorithm")),
         "tp_size": inputs.get("tp_size", 1),
         "use_mla_backend": kind.is_mla,
         **kind.running,
@@ -163,7 +179,6 @@ _LOADED = {
     "is_hybrid": None,
     "is_hybrid_swa": False,
     "is_hybrid_swa_compress": False,
-    "kv_cache_dtype_str": None,
     "memory_pool_config": None,
     "req_to_token_pool": None,
     "sliding_window_size": None,

@@ -42,6 +42,23 @@ _SINCE: Final = {
 }
 
 
+# Families with a modifier, at the ends of the eras in which it is part of the formula.
+MODIFIED: Final = (
+    ("0.5.6.post2", "mha+eagle"),  # headroom for drafts; a registry of algorithms
+    ("0.5.9", "mamba+eagle"),  # intermediate states
+    ("0.5.18", "mamba+eagle"),  # states and drafts solved together
+    ("0.5.18", "mla+fp4"),
+    ("0.5.18", "mha+mxfp8"),
+    ("0.5.18", "mha+pp"),
+)
+MORE_MODIFIED: Final = (
+    *(("0.4.3", "mha+eagle"), ("0.4.8", "mha+eagle"), ("0.5.2", "mha+eagle"), ("0.5.14", "mha+eagle")),
+    *(("0.5.18", "mha+eagle"), ("0.5.18", "swa+eagle"), ("0.5.16", "dsa+eagle")),
+    *(("0.5.6.post2", "mha+fp4"), ("0.5.9", "mla+fp4"), ("0.5.18", "mha+fp4"), ("0.5.18", "dsa+fp4")),
+    *(("0.5.9", "mha+pp"), ("0.5.14", "mla+pp"), ("0.5.16", "mla+pp")),
+)
+
+
 def covered(*scenarios: str, releases: tuple[str, ...] = RELEASES) -> list[tuple[str, str]]:
     """Every (release, scenario) that can be executed."""
     return [

@@ -8,7 +8,19 @@ from typing import Any
 
 from tests.differential.stubs import Settings, Strict, Stub
 
-_ELEMENT_SIZES = {"uint8": 1, "int8": 1, "float16": 2, "bfloat16": 2, "float32": 4, "int32": 4}
+FP4 = "float4_e2m1fn_x2"
+FP8 = "float8_e4m3fn"
+_ELEMENT_SIZES = {
+    "uint8": 1,
+    "int8": 1,
+    "float8_e5m2": 1,
+    FP8: 1,
+    FP4: 1,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "int32": 4,
+}
 
 # Accessors that hand out (a part of) the options; all parts are one bag here.
 _OPTION_GETTERS = (
@@ -40,9 +52,10 @@ class PoolsReachedError(Exception):
 
 @dataclass(frozen=True)
 class Dtype:
-    """An element type of which only the width matters."""
+    """An element type: its width, and the name under which `torch` has it."""
 
     itemsize: int
+    name: str = ""
 
 
 @dataclass
@@ -59,6 +72,7 @@ class Surroundings:
         """Names to their stand-ins, wherever a release imports them from."""
         return {
             "torch": _Torch(),
+            "is_float4_e2m1fn_x2": lambda dtype: dtype.name == FP4,
             "get_available_gpu_memory": lambda *_args, **_kwargs: self.free_memory,
             "get_attention_tp_size": lambda: self.attn_tp_size,
             "get_tensor_model_parallel_world_size": lambda: self.attn_tp_size,
@@ -92,8 +106,9 @@ class _Torch(Stub):
         self.tensor = _Tensor
         self.distributed = Stub("torch.distributed")
 
+    def __getattr__(self, name: str) -> Any:
+        return Dtype(_ELEMENT_SIZES[name], name) if name in _ELEMENT_SIZES else super().__getattr__(name)
 
-def _element_size(dtype: Any) -> int:
-    if isinstance(dtype, Dtype):
-        return dtype.itemsize
-    return _ELEMENT_SIZES[repr(dtype).removeprefix("<stub torch.").removesuffix(">")]
+
+def _element_size(dtype: Dtype) -> int:
+    return dtype.itemsize

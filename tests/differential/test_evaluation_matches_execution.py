@@ -19,7 +19,7 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.source import Revision
 from tests.differential.configurations import draw
 from tests.differential.execution import Outcome, release
-from tests.differential.releases_covered import covered
+from tests.differential.releases_covered import MODIFIED, MORE_MODIFIED, MORE_RELEASES, covered
 from tests.support.releases import wheel
 
 pytestmark = pytest.mark.differential
@@ -51,19 +51,26 @@ def _extraction(version: str) -> Extraction:
     return extract(ArchiveTree(revision, wheel(version)), _rules())
 
 
-# A family that the rules do not name yet cannot be asked for.
-_DECLARED: Final = tuple(name for name in _COMPARED if name in _rules().scenarios)
-
-
-@pytest.mark.parametrize(("version", "scenario"), covered(*_DECLARED))
+@pytest.mark.parametrize(("version", "scenario"), [*covered(*_COMPARED), *MODIFIED])
 def test_evaluation_is_what_the_release_computes(version: str, scenario: str) -> None:
+    _check(version, scenario)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("version", "scenario"), [*covered(*_COMPARED, releases=MORE_RELEASES), *MORE_MODIFIED])
+def test_evaluation_is_what_every_other_era_computes(version: str, scenario: str) -> None:
+    _check(version, scenario)
+
+
+def _check(version: str, scenario: str) -> None:
+    compared = _COMPARED[scenario.partition("+")[0]]
     configurations = draw(scenario, _CONFIGURATIONS, _SEED)
     cases = [Case(inputs, scenario) for inputs in configurations]
-    results = evaluate_cases(_extraction(version), _rules(), cases, _COMPARED[scenario])
+    results = evaluate_cases(_extraction(version), _rules(), cases, compared)
     found = [
         f"{difference} for {inputs}"
         for inputs, result in zip(configurations, results, strict=True)
-        for difference in _differences(release(version).run(inputs, scenario), result, _COMPARED[scenario])
+        for difference in _differences(release(version).run(inputs, scenario), result, compared)
     ]
     assert not found, f"{len(found)} differences, first:\n" + "\n".join(found[:_SHOWN])
 

@@ -67,7 +67,7 @@ UNKNOWN = {
         "'unknown'",
     ),
     "a list filled in a loop": (
-        "sizes = []\nfor layer in self.model.layers:\n    sizes.append(1)\nn -= len(sizes)",
+        "sizes = []\nfor layer in self.model.layers:\n    sizes.append(len(sizes))\nn -= len(sizes)",
         "'unknown'",
     ),
     "a dict changed in a branch": (

@@ -134,6 +134,7 @@ _SCENARIOS: Final = (
     ScenarioRule("mha", "MHA", "", {"use_mla_backend": False}),
     ScenarioRule("mla", "MLA", "", {"use_mla_backend": True}),
     ScenarioRule("+hip", "HIP", "", {"device": "hip"}),
+    ScenarioRule("+dp", "DP attention", "", {}, ("enable_dp_attention",)),
 )
 
 

@@ -1,0 +1,128 @@
+"""Comprehensions as terms, and what they are worth once their sequences are known.
+
+``each(kind, for(variable, iterable, *conditions), ..., *elements)`` is the canonical form of a
+comprehension; loop variables are numbered, so that renaming one changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from analyzer.domain.semantics import Evaluator, Lookup, Off, RaisedError, Value
+from analyzer.domain.terms import Constant, Opaque, Symbol, Term, opaque
+
+EACH: Final = "each"
+FOR: Final = "for"
+# What a loop may run over before it is taken for hostile.
+_MAX_ROWS: Final = 10_000
+_REDUCTIONS: Final[Mapping[str, Callable[[Sequence[Value]], Value]]] = {
+    "len": len,
+    "max of": max,
+    "min of": min,
+    "sum of": sum,
+}
+ITERATIONS: Final = frozenset({EACH, "range", "item", *_REDUCTIONS})
+
+
+def loop_variable(depth: int) -> Opaque:
+    """What the loop at `depth` binds."""
+    return opaque(f"{EACH}#{depth}")
+
+
+def is_loop_variable(term: Term) -> bool:
+    """Whether `term` is what some loop binds."""
+    return isinstance(term, Opaque) and term.name.startswith(f"{EACH}#")
+
+
+def is_of_loop(term: Term) -> bool:
+    """Whether `term` is a loop variable or an uninterpreted function of one: each iteration has its value."""
+    return is_loop_variable(term) or (isinstance(term, Opaque) and any(map(is_of_loop, term.args)))
+
+
+def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
+    """The value of a comprehension, a range, or what is computed over one; Off when it is not known.
+
+    `evaluator` computes its parts. Raises MissingInputError and RaisedError, as that does.
+    """
+    values = [] if term.name == EACH else [evaluator.value(arg, lookup) for arg in term.args]
+    off = next((value for value in values if isinstance(value, Off)), None)
+    if off is not None:
+        return off
+    if term.name == EACH:
+        return _comprehension(term, lookup, evaluator)
+    try:
+        return _over(term, values)
+    except (ArithmeticError, TypeError, ValueError, IndexError) as error:
+        raise RaisedError(type(error).__name__, deliberate=False) from error
+
+
+def _over(term: Opaque, values: list[Value]) -> Value:
+    """A range, an element or a reduction of known values; Off when they are no sequence."""
+    if term.name == "range":
+        return range(*values) if all(isinstance(value, int) for value in values) else Off(term.name)
+    if term.name == "item":
+        # A list that nobody gave is empty: its elements are unknown, not an error.
+        return values[0][values[1]] if _is_sequence(values[0]) and values[0] else Off(term.name)
+    return _REDUCTIONS[term.name](values[0]) if _is_sequence(values[0]) and values[0] else _of_nothing(term, values[0])
+
+
+def _of_nothing(term: Opaque, sequence: Value) -> Value:
+    return 0 if term.name in ("len", "sum of") and _is_sequence(sequence) else Off(term.name)
+
+
+def _is_sequence(value: Value) -> bool:
+    return isinstance(value, tuple | range)
+
+
+def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
+    kind, *parts = term.args
+    clauses = [part.args for part in parts if isinstance(part, Opaque) and part.name == FOR]
+    elements = parts[len(clauses) :]
+    if len(elements) != 1 or not isinstance(kind, Constant) or kind.value not in ("list", "generator", "set"):
+        return Off(term.name)
+    try:
+        rows = [evaluator.value(elements[0], row) for row in _rows(clauses, lookup, evaluator)]
+    except _UnknownSequenceError as unknown:
+        return Off(unknown.name)
+    return tuple(dict.fromkeys(rows)) if kind.value == "set" else tuple(rows)
+
+
+class _UnknownSequenceError(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _rows(clauses: Sequence[tuple[Term, ...]], lookup: Lookup, evaluator: Evaluator) -> Iterator[Lookup]:
+    """One lookup for each combination of loop variables that the conditions let through."""
+    if not clauses:
+        yield lookup
+        return
+    variable, iterable, *conditions = clauses[0]
+    assert isinstance(variable, Opaque)
+    sequence = evaluator.value(iterable, lookup)
+    if not _is_sequence(sequence) or len(sequence) > _MAX_ROWS:
+        raise _UnknownSequenceError(sequence.name if isinstance(sequence, Off) else EACH)
+    for value in sequence:
+        row = _Row(lookup, evaluator, variable.name, value)
+        if all(evaluator.value(condition, row) for condition in conditions):
+            yield from _rows(clauses[1:], row, evaluator)
+
+
+class _Row:
+    """A lookup in which one loop variable has a value."""
+
+    def __init__(self, outer: Lookup, evaluator: Evaluator, variable: str, value: Value) -> None:
+        self._outer = outer
+        self._evaluator = evaluator
+        self._variable = variable
+        self._value = value
+
+    def __call__(self, term: Symbol | Opaque) -> Value:
+        if isinstance(term, Opaque):
+            if term.name == self._variable:
+                return self._value
+            if term.name in ITERATIONS:
+                return iterate(term, self, self._evaluator)
+        return self._outer(term)
