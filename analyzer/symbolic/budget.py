@@ -110,8 +110,10 @@ def _budget_in_unit(numerator: Term, cost: Term, units: Inference) -> Budget | N
 
 
 def _unscale(term: Term) -> Term | None:
-    """`x` when `term` is `x * 2**30`, looked for under casts and branches."""
+    """`x` when `term` is `x * 2**30`, looked for under casts, branches and what is set aside in bytes."""
     match term:
+        case Apply("-", (inner, _)) | Apply("max", (inner, Constant())):
+            return _unscale(inner)
         case Apply("int" | "floor", (inner,)):
             return _unscale(inner)
         case Apply("*", (inner, Constant(value))) | Apply("*", (Constant(value), inner)) if value == _GIB:

@@ -363,7 +363,8 @@ class Expressions:
             if -len(items) <= key.value < len(items):
                 return items[key.value]
             return raising("IndexError")
-        return opaque("item", (self.machine.external_argument(leaf), self.machine.external_argument(key)))
+        plain = (self.machine.external_argument(leaf), self.machine.external_argument(key))
+        return self.machine.canonical(opaque("item", plain))
 
     def _supply_default(self, target: Handle, key: Term, state: State) -> None:
         """A ``defaultdict`` makes what it does not have."""

@@ -54,6 +54,7 @@ DIVISIONS = [
     "int(left * (1 << 30)) // c",
     "int(left * 1024**3 // c)",
     "int((1 << 30) * left / c)",
+    "int(max(int(left * (1 << 30)) - 0, 0) / c)",
     "max(int(left * (1 << 30) // c), 0)",
     "int(left * (1 << 30) // c) // self.page_size * self.page_size",
     "int(left * (1 << 30) // c) if self.page_size > 1 else int(left * (1 << 30) // c) + 1",
