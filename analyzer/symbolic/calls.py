@@ -152,7 +152,9 @@ class Calls:
         if isinstance(origin, Symbol):
             source = f"{definition.qualname}()"
             world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
-            if origin.name not in world.definitions:
+            rule = self.machine.rules.symbols.get(origin.name)
+            # A record is taken as it is: how it is found, and that it may be missing, is not the formula's business.
+            if origin.name not in world.definitions and not (rule is not None and rule.domain.kind == "record"):
                 later = self.machine.defer(inline, state, origin.name)
                 world.definitions[origin.name] = lambda: self.machine.value(later)
         return origin

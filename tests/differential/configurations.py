@@ -126,12 +126,45 @@ def _linear(random: Random) -> Configuration:
     }
 
 
+def _compressed(random: Random) -> Configuration:
+    c4, c128 = random.randint(1, 31), random.randint(0, 31)
+    layers = c4 + c128 + random.randint(0, 3)
+    return {
+        **_heads(random),
+        "num_layers": layers,
+        "num_hidden_layers": layers,
+        "c4_layers": c4,
+        "c128_layers": c128,
+        "qk_nope_head_dim": random.choice((448, 128)),
+        "qk_rope_head_dim": 64,
+        "index_head_dim": 128,
+        "window_size": random.choice((128, 256)),
+        "swa_full_tokens_ratio": random.choice((0.1, 0.8, round(random.uniform(0.01, 1), 3))),
+        "page_size": random.choice((128, 256, 256, 64)),
+    }
+
+
+def _mostly_sparse(random: Random) -> Configuration:
+    dense, sparse = random.randint(0, 8), random.randint(1, 60)
+    return {
+        **_heads(random),
+        "num_layers": dense + sparse,
+        "num_hidden_layers": dense + sparse,
+        "dense_attention_layers": dense,
+        "sparse_attention_layers": sparse,
+        "indexer_k_only_layers": random.choice((0, sparse, random.randint(0, sparse))),
+        "sparse_index_dim": random.choice((64, 128)),
+    }
+
+
 _MODELS: Final[Mapping[str, Callable[[Random], Configuration]]] = {
     "mha": _dense,
     "mla": _latent,
     "dsa": _sparse,
     "swa": _sliding,
     "mamba": _linear,
+    "dsv4": _compressed,
+    "minimax": _mostly_sparse,
 }
 
 

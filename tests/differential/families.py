@@ -40,6 +40,10 @@ def family(scenario: str, inputs: Inputs) -> Family:
             return _sliding_window(inputs)
         case "mamba":
             return _hybrid_linear(inputs)
+        case "dsv4":
+            return _compressed(inputs)
+        case "minimax":
+            return _mostly_sparse(inputs)
         case _:
             raise ValueError(f"no model of family {scenario!r} is described here")
 
@@ -59,6 +63,29 @@ def _sliding_window(inputs: Inputs) -> Family:
         running={"is_hybrid": 1, "is_hybrid_swa": True, "model": _layered_model(ids, inputs)},
         layer_ids=ids,
     )
+
+
+def _compressed(inputs: Inputs) -> Family:
+    c4, c128 = inputs["c4_layers"], inputs["c128_layers"]
+    ratios = [4] * c4 + [128] * c128 + [0] * (inputs["num_layers"] - c4 - c128)
+    numbers = {name: inputs[name] for name in ("qk_nope_head_dim", "qk_rope_head_dim", "index_head_dim", "window_size")}
+    return Family(
+        "DeepseekV4ForCausalLM",
+        configured={**numbers, "compress_ratios": ratios, "is_hybrid_swa": True},
+        running={"is_hybrid_swa": True},
+    )
+
+
+def _mostly_sparse(inputs: Inputs) -> Family:
+    dense, sparse, k_only = (
+        inputs[name] for name in ("dense_attention_layers", "sparse_attention_layers", "indexer_k_only_layers")
+    )
+    config = {
+        "sparse_attention_freq": [0] * dense + [1] * sparse,
+        "sparse_disable_index_value": [0] * dense + [1] * k_only + [0] * (sparse - k_only),
+        "sparse_index_dim": inputs["sparse_index_dim"],
+    }
+    return Family("MiniMaxM3SparseForCausalLM", published={"sparse_attention_config": config})
 
 
 def _layered_model(ids: Mapping[str, list[int]], inputs: Inputs) -> Strict:

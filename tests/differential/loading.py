@@ -27,6 +27,7 @@ _OPENED = frozenset(
         "sglang.srt.layers.cp.utils",
         "sglang.srt.managers.controller.model_runner",
         "sglang.srt.managers.router.model_runner",
+        "sglang.srt.mem_cache.deepseek_v4_memory_pool",
         "sglang.srt.mem_cache.kv_cache_configurator",
         "sglang.srt.mem_cache.layout.fused_draft",
         "sglang.srt.mem_cache.memory_pool",

@@ -36,6 +36,8 @@ _COMPARED: Final = {
     "dsa": _EVERYWHERE,
     "swa": (*_EVERYWHERE, "full_max_total_num_tokens", "swa_max_total_num_tokens"),
     "mamba": (*_EVERYWHERE, "max_mamba_cache_size"),
+    "dsv4": (*_EVERYWHERE, "full_max_total_num_tokens", "swa_max_total_num_tokens"),
+    "minimax": _EVERYWHERE,
 }
 _BYTE: Final = 1 / (1 << 30)
 
