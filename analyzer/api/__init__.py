@@ -9,7 +9,7 @@ Every failure that a caller can cause is an `AnalyzerError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,8 @@ from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_quantities, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
-from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport
+from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport, Value
+from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
 from analyzer.domain.report import DiffReport, Kind
@@ -38,6 +39,7 @@ __all__ = [
     "CheckReport",
     "DiffReport",
     "EvaluationReport",
+    "ExplainReport",
     "GraphReport",
     "Kind",
     "Options",
@@ -54,6 +56,7 @@ __all__ = [
     "check",
     "diff",
     "evaluate",
+    "explain",
     "graph",
     "read_pin",
     "rules",
@@ -227,6 +230,46 @@ def evaluate(
         names = select_quantities(quantities, known, extra)
         results = evaluate_cases(found.extraction, workspace.rules, cases, names)
         return EvaluationReport(found.revision, tuple(results))
+
+
+def explain(  # noqa: PLR0913 - each is an option of the command
+    logs: Sequence[str],
+    *,
+    ref: str | None = None,
+    scenario: str | None = None,
+    given: Mapping[str, Value] | None = None,
+    start: int | None = None,
+    tolerance: float | None = None,
+    options: Options | Workspace = _DEFAULTS,
+) -> ExplainReport:
+    """Reconcile the start-up log of a server with the formula of its release.
+
+    `logs` are files of one server, ``-`` for stdin; `ref` is the release when the log does not tell it. `start`
+    picks one of several starts, the last by default; `given` sets inputs; `tolerance` is in GiB.
+    """
+    from analyzer.adapters.log_files import read_logs
+    from analyzer.adapters.versions import is_below
+    from analyzer.application import explain as use_case
+    from analyzer.application.explain.inputs import Inputs
+    from analyzer.application.start_log.events import MARKERS
+    from analyzer.application.start_log.reading import read_start
+
+    found = read_start(read_logs(logs, MARKERS), start)
+    with _workspace(options) as workspace:
+        if scenario is not None:
+            select_scenarios([scenario], workspace.rules)
+        snapshot_of_log = workspace.snapshot(ref) if ref is not None else workspace.release(found.version)
+        request = use_case.Request(
+            start=found,
+            snapshot=snapshot_of_log,
+            scenario=scenario,
+            given=dict(given or {}),
+            model=Inputs({}),
+            neighbours=lambda: workspace.neighbours(snapshot_of_log),
+            is_below=is_below,
+            tolerance=tolerance,
+        )
+        return use_case.explain(request, workspace.rules)
 
 
 def snapshot(

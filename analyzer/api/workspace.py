@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from analyzer import __version__
-from analyzer.domain.errors import RepositoryError, UnknownRefError, UsageError
+from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
@@ -34,6 +35,8 @@ SOURCES: Final = ("git", "pypi", "snapshot")
 _INSTALLED: Final = "INSTALLED"
 _ARCHIVES: Final = (".whl", ".tar.gz")
 _PATH_STARTS: Final = ("/", "./", "../", "~")
+# A build from a commit says so in its version.
+_BUILT_FROM: Final = re.compile(r"\+g([0-9a-f]{7,40})")
 
 
 class Silent:
@@ -121,6 +124,37 @@ class Workspace:
     def snapshot(self, spec: str) -> Snapshot:
         """The formulas of `spec`."""
         return self.side(spec).load()
+
+    def release(self, version: str | None) -> Snapshot | None:
+        """The formulas of the version that a log names; None when it names none that is known here."""
+        if version is None:
+            return None
+        commit = _BUILT_FROM.search(version)
+        try:
+            return self.snapshot(commit.group(1) if commit is not None else version)
+        except UnknownRefError as error:
+            self._options.progress.note(f"the version in the log is not known here: {error}")
+            return None
+
+    def neighbours(self, found: Snapshot | None) -> Iterator[Snapshot]:
+        """The formulas of the releases just after and just before that of `found`."""
+        from analyzer.adapters.versions import is_below, sort_releases
+
+        version = found.revision.version if found is not None else None
+        if version is None:
+            return
+        names = sort_releases(self._releases())
+        newer = [name for name in names if is_below(version, name)][:1]
+        older = [name for name in names if is_below(name, version)][-1:]
+        for name in (*newer, *older):
+            try:
+                yield self.snapshot(name)
+            except AnalyzerError as error:
+                self._options.progress.note(f"{name} could not be compared with: {error}")
+
+    def _releases(self) -> Sequence[str]:
+        has_clone = self._options.source in (None, "git") and self._clone_path is not None
+        return self.versions.releases() if has_clone else self.snapshots.releases()
 
     @cached_property
     def versions(self) -> VersionSource:

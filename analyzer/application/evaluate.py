@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from analyzer.application.given import with_given_parts
 from analyzer.application.selection import require
 from analyzer.domain.binding import Binding
 from analyzer.domain.characters import printable
@@ -54,20 +55,18 @@ class _Evaluator:
             values = self._accept(case)
         except UsageError as problem:
             return CaseResult(case, problem=str(problem))
-        bound = self._bind(values, case)
-        unbound = self._bind({}, case)
+        extraction = with_given_parts(self.extraction, self.rules, {**case.facts, **values}, case.inputs)
+        bound = Binding(extraction, self.rules, {**case.facts, **values}, case.inputs)
+        unbound = Binding(extraction, self.rules, case.facts, case.inputs)
         results: dict[str, Result] = {}
         error = None
         for name in self.quantities:
             rule = self.rules.quantities.get(name)
             binding = unbound if rule is not None and rule.scenario_free else bound
-            results[name], raised = self._result(name, binding, case)
+            results[name], raised = self._result(name, binding, case, extraction)
             error = error or raised
         ignored = tuple(name for name in case.inputs if name not in self.read)
         return CaseResult(case, results, error, ignored)
-
-    def _bind(self, scenario: Mapping[str, Value], case: Case) -> Binding:
-        return Binding(self.extraction, self.rules, scenario, case.inputs)
 
     def _accept(self, case: Case) -> Mapping[str, Value]:
         """What the scenario of `case` assigns. Raises UsageError for a case that cannot be evaluated."""
@@ -80,8 +79,8 @@ class _Evaluator:
                 _check_value(self.rules.symbols[name], value)
         return scenario_values(self.rules, case.scenario)
 
-    def _result(self, name: str, binding: Binding, case: Case) -> tuple[Result, str | None]:
-        formula = self.extraction.definitions.get(name)
+    def _result(self, name: str, binding: Binding, case: Case, extraction: Extraction) -> tuple[Result, str | None]:
+        formula = extraction.definitions.get(name)
         unit = formula.unit if formula is not None else self._unit(name)
         if name in case.inputs:
             return Result(case.inputs[name], unit), None
@@ -96,7 +95,7 @@ class _Evaluator:
             if missing.name == UNSET.name:
                 return Result(None, unit, absent=True), None
             # What is measured needs no input but itself.
-            names = missing_inputs(formula.term, binding, self.extraction) or {name}
+            names = missing_inputs(formula.term, binding, extraction) or {name}
             return Result(None, unit, tuple(sorted(names))), None
         return Result(value, unit), None
 

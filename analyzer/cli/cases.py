@@ -15,7 +15,7 @@ from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, Value
 
 def read_cases(file: str | None, settings: Sequence[str], scenarios: Sequence[str]) -> list[Case]:
     """The cases to evaluate: those of `file` with `settings` put over each, or one per scenario."""
-    values = dict(_read_setting(setting) for setting in settings)
+    values = dict(read_setting(setting) for setting in settings)
     if file is None:
         return [Case(values, scenario) for scenario in scenarios or (DEFAULT_SCENARIO,)]
     if len(scenarios) > 1:
@@ -24,7 +24,8 @@ def read_cases(file: str | None, settings: Sequence[str], scenarios: Sequence[st
     return [replace(case, inputs={**case.inputs, **values}) for case in _read_file(file, default)]
 
 
-def _read_setting(setting: str) -> tuple[str, Value]:
+def read_setting(setting: str) -> tuple[str, Value]:
+    """Name and value of ``NAME=VALUE``; the value is JSON, else a string. Raises UsageError."""
     name, equals, text = setting.partition("=")
     if not equals or not name:
         raise UsageError(f"--set {setting} has no NAME=VALUE", hint="write --set page_size=64")

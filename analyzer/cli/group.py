@@ -17,6 +17,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "trace": "analyzer.cli.commands.trace",
     "graph": "analyzer.cli.commands.graph",
     "eval": "analyzer.cli.commands.evaluate",
+    "explain": "analyzer.cli.commands.explain",
     "check": "analyzer.cli.commands.check",
     "snapshot": "analyzer.cli.commands.snapshot",
     "rules": "analyzer.cli.commands.rules",

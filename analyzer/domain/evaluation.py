@@ -14,11 +14,15 @@ DEFAULT_SCENARIO = "mha"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Inputs for one evaluation; `problem` says why a case from a file cannot be evaluated."""
+    """Inputs for one evaluation; `problem` says why a case from a file cannot be evaluated.
+
+    `facts` are values of inputs that no rule declares, under the names that the release has for them.
+    """
 
     inputs: Mapping[str, Value] = field(default_factory=dict)
     scenario: str = DEFAULT_SCENARIO
     problem: str | None = None
+    facts: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ class Format:
 
 _GATES: Final = ("diff", "check")
 FORMATS: Final[Mapping[str, Format]] = {
-    "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules"), (".txt",)),
+    "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules", "explain"), (".txt",)),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),
     "mermaid": Format("analyzer.render.mermaid", ("graph",), (".mmd",)),
-    "json": Format("analyzer.render.json", (*_GATES, "show", "trace", "graph", "eval", "rules"), (".json",)),
-    "markdown": Format("analyzer.render.markdown", (*_GATES, "rules"), (".md", ".markdown")),
+    "json": Format("analyzer.render.json", (*_GATES, "show", "trace", "graph", "eval", "rules", "explain"), (".json",)),
+    "markdown": Format("analyzer.render.markdown", (*_GATES, "rules", "explain"), (".md", ".markdown")),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),
     "github": Format("analyzer.render.github", _GATES, ()),
 }

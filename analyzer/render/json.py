@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
+from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
@@ -23,6 +24,7 @@ from analyzer.domain.views import (
     SymbolView,
     TraceReport,
 )
+from analyzer.render.explain_json import explain_object
 from analyzer.render.page import Page
 
 SCHEMA_VERSION: Final = 1
@@ -98,6 +100,12 @@ def render_rules(report: RulesReport, page: Page) -> str:
             "quantities": [_quantity_rule(rule) for rule in report.quantities],
         }
     )
+
+
+def render_explain(report: ExplainReport, page: Page) -> str:
+    """A start reconciled with the formula."""
+    del page
+    return write_object(explain_object(report))
 
 
 def diff_object(report: DiffReport) -> Object:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.views import RulesReport
 from analyzer.render.check_markdown import write_check
 from analyzer.render.comment import write_comment
 from analyzer.render.defuse import defuse
+from analyzer.render.explain_markdown import write_explain
 from analyzer.render.page import Page
 from analyzer.render.rules_markdown import write_rules
 
@@ -22,6 +24,11 @@ def render_diff(report: DiffReport, page: Page) -> str:
 def render_check(report: CheckReport, page: Page) -> str:
     """The judgement of one ref."""
     return _joined(write_check(report, page))
+
+
+def render_explain(report: ExplainReport, page: Page) -> str:
+    """A start reconciled with the formula."""
+    return _joined(write_explain(report, page))
 
 
 def render_rules(report: RulesReport, page: Page) -> str:

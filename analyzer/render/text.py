@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
+from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.terms import UNSET
@@ -21,6 +22,7 @@ from analyzer.render.blocks import (
 from analyzer.render.check_text import write_check
 from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
+from analyzer.render.explain_text import write_explain
 from analyzer.render.page import Page
 from analyzer.render.rules_text import write_rules
 from analyzer.render.terminal import paint
@@ -82,6 +84,13 @@ def render_eval(report: EvaluationReport, page: Page) -> str:
         title = page.scenario_titles.get(scenario, "")
         document.heading(f"{label}{scenario}{f': {title}' if title else ''}")
         _write_case(document, result)
+    return paint(document, colour=page.colour)
+
+
+def render_explain(report: ExplainReport, page: Page) -> str:
+    """A start reconciled with the formula."""
+    document = Document(page.width)
+    write_explain(document, report, page)
     return paint(document, colour=page.colour)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from analyzer.adapters.rules import load_rules
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.domain.evaluation import Case, CaseResult, Value
 from analyzer.domain.rules import RuleSet
-from tests.support.samples import extraction, write_rules
+from tests.support.samples import extraction, formula, not_enough_memory, write_rules
 
 START: dict[str, Value] = {
     "available_gpu_memory": 21.71,
@@ -107,3 +108,20 @@ def test_a_quantity_the_ref_does_not_have_is_missing(rules: RuleSet) -> None:
 def test_null_is_a_value(rules: RuleSet) -> None:
     [result] = evaluate(rules, Case({**START, "page_size": None}, "mla"))
     assert result.error == "TypeError"
+
+
+def test_a_part_that_a_count_merges_from_branches_can_be_given(rules: RuleSet) -> None:
+    family = "(available_gpu_memory - pre_model_load_memory * {}) * 2**30 // (num_layers * {})"
+    tokens = f"{family.format(0.1, 576)} if use_mla_backend else {family.format(0.2, 4096)}"
+    found = extraction()
+    count = formula(tokens, "token", error=not_enough_memory())
+    merged = replace(found, quantities={**found.quantities, "max_total_num_tokens": count})
+    case = Case({"available_gpu_memory": 3.0, "pre_model_load_memory": 10.0, "cell_size": 1024}, "mla")
+    [result] = evaluate_cases(merged, rules, [case], ("max_total_num_tokens",))
+    assert result.quantities["max_total_num_tokens"].value == 2 * 2**20
+    [result] = evaluate_cases(merged, rules, [replace(case, scenario="mha")], ("max_total_num_tokens",))
+    assert result.quantities["max_total_num_tokens"].value == 2**20
+    [result] = evaluate_cases(
+        merged, rules, [Case({"rest_memory": 2.0, "cell_size": 2}, "mla")], tuple(merged.quantities)
+    )
+    assert result.quantities["max_total_num_tokens"].value == 2**30

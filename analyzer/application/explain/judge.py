@@ -1,0 +1,66 @@
+"""Whether a prediction and a log agree: in GiB, as logs are printed, not in percent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from analyzer.application.explain.inputs import COST, FRACTION, TOKENS, Inputs
+from analyzer.domain.evaluation import CaseResult
+from analyzer.domain.explanation import Difference, Tolerance
+from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
+
+IsBelow = Callable[[str, str], bool]
+_GIB: Final = 1 << 30
+# Releases before the one named print readings that are off by so many GiB from those they use: a share of the pool
+# at most, since a tolerance as large as the pool would accept anything. Before v0.4.6 the reading used is made
+# right beside the line; then an earlier one is used; from v0.5.10 on caches are emptied in between.
+_ERAS: Final = (("0.4.6", 0.02, 0.01), ("0.5.10.dev0", 0.1, 0.01))
+_LATEST: Final = (0.35, 0.05)
+_DEFAULT_FRACTION: Final = 0.88
+
+
+def tolerance(
+    release: str | None, readings: Mapping[str, Reading], inputs: Inputs, result: CaseResult, is_below: IsBelow
+) -> Tolerance:
+    """What a prediction of `release` may miss by."""
+    era, share = _LATEST
+    for before, limit, part in _ERAS:
+        if release is not None and is_below(release, before):
+            era, share = limit, part
+            break
+    rounding = _rounding(readings, inputs)
+    rest = result.quantities["rest_memory"].value if "rest_memory" in result.quantities else None
+    pool = abs(rest) if isinstance(rest, int | float) else 0.0
+    return Tolerance(max(rounding, min(era, share * pool)), rounding, era)
+
+
+def _rounding(readings: Mapping[str, Reading], inputs: Inputs) -> float:
+    """What the two decimals of the readings allow, in GiB of the budget."""
+    fraction = inputs.values.get(FRACTION)
+    kept = 1 - fraction if isinstance(fraction, int | float) else 1 - _DEFAULT_FRACTION
+    errors = {AFTER: 1.0, BEFORE: abs(kept)}
+    error = sum(readings[name].error * weight for name, weight in errors.items() if name in readings)
+    if COST in inputs.assumed and KV_CACHE in readings:
+        error += readings[KV_CACHE].error
+    page = inputs.values.get("page_size")
+    cost = inputs.values.get(COST)
+    if isinstance(page, int | float) and isinstance(cost, int | float):
+        error += page * cost / _GIB
+    return round(error, 6)
+
+
+def differ(start: Start, result: CaseResult, allowed: Tolerance) -> Difference | None:
+    """Predicted minus observed; None when there is nothing to compare."""
+    observed = start.observed.get(TOKENS)
+    predicted = result.quantities[TOKENS].value if TOKENS in result.quantities else None
+    cost = result.quantities[COST].value if COST in result.quantities else None
+    if observed is None or not isinstance(predicted, int | float) or not isinstance(cost, int | float):
+        return None
+    tokens = int(predicted) - observed
+    return Difference(tokens, tokens * cost / _GIB, allowed)
+
+
+def agrees(difference: Difference | None) -> bool:
+    """Whether the difference is within its tolerance."""
+    return difference is not None and abs(difference.gib) <= difference.tolerance.limit

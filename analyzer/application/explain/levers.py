@@ -1,0 +1,69 @@
+"""Which flag moves the count, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from analyzer.application.evaluate import inputs_read
+from analyzer.application.explain.formula import FormulaOf
+from analyzer.application.explain.inputs import FRACTION, TOKENS, Inputs
+from analyzer.domain.evaluation import CaseResult, Value
+from analyzer.domain.explanation import Lever
+from analyzer.domain.rules import SymbolRule
+
+_ARGUMENTS: Final = "ServerArgs."
+_STEP: Final = 0.01
+_HALF: Final = 2
+# Another topology puts other weights on a rank: the readings of this log say nothing about it.
+_TOPOLOGY: Final = frozenset({"tp_size", "dp_size", "pp_size", "enable_dp_attention", "device"})
+
+
+def find_levers(formula: FormulaOf, inputs: Inputs, result: CaseResult) -> tuple[Lever, ...]:
+    """Each flag that the count depends on, moved one step; the strongest first."""
+    tokens = result.quantities[TOKENS].value
+    if not isinstance(tokens, int):
+        return ()
+    moves = list(_moves(formula, inputs))
+    moved = [replace(inputs, values={**inputs.values, name: after}) for _, name, _, after in moves]
+    found = []
+    for (flag, name, before, after), outcome in zip(moves, formula.results(moved), strict=True):
+        value = outcome.quantities[TOKENS].value if TOKENS in outcome.quantities else None
+        if isinstance(value, int) and value != tokens and outcome.error is None:
+            found.append(Lever(flag, name, before, after, value, value - tokens))
+    return tuple(sorted(found, key=lambda lever: (-abs(lever.change), lever.flag)))
+
+
+def _moves(formula: FormulaOf, inputs: Inputs) -> Iterator[tuple[str, str, Value, Value]]:
+    """Flag, symbol, value and another value, for every option that the count reads."""
+    read = inputs_read(formula.extraction, formula.rules, (TOKENS,))
+    fraction = inputs.values.get(FRACTION)
+    if isinstance(fraction, int | float) and fraction + _STEP < 1:
+        yield "--mem-fraction-static", FRACTION, fraction, round(fraction + _STEP, 4)
+    if "kv_element_size" in read and inputs.values.get("kv_element_size", _HALF) == _HALF:
+        yield "--kv-cache-dtype", "kv_element_size", _HALF, 1
+    for name in sorted(read & formula.rules.symbols.keys() - _TOPOLOGY):
+        rule = formula.rules.symbols[name]
+        flag = _flag(rule)
+        before = inputs.values.get(name)
+        if flag is not None and name in inputs.values:
+            for after in _alternatives(rule, before):
+                yield flag, name, before, after
+
+
+def _flag(rule: SymbolRule) -> str | None:
+    names = [source.removeprefix(_ARGUMENTS) for source in rule.sources if source.startswith(_ARGUMENTS)]
+    return f"--{names[0].replace('_', '-')}" if names else None
+
+
+def _alternatives(rule: SymbolRule, value: Value) -> Iterator[Value]:
+    """Another value of an option: without it, the other of two, or half of it."""
+    if isinstance(value, bool):
+        yield not value
+    elif value is not None and rule.domain.optional:
+        yield None
+    elif isinstance(value, int) and value > 1:
+        yield value // _HALF
+    elif isinstance(value, float):
+        yield value / _HALF

@@ -1,0 +1,84 @@
+"""Cases that give the budget or the bytes per token, where the count merges several formulas for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from analyzer.domain.build import conditional, rewrite
+from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import Specialiser
+from analyzer.domain.terms import NONE, Conditional, Raise, Scalar, Term, symbol, symbols_of
+from analyzer.symbolic.budget import find_budget, in_unit
+from analyzer.units import Inference
+from analyzer.units.declared import declared_units
+
+_COST = "cell_size"
+_MEMORY = "rest_memory"
+
+Value = Scalar | tuple[Scalar, ...]
+
+
+def with_given_parts(
+    extraction: Extraction, rules: RuleSet, scenario: Mapping[str, Value], case: Mapping[str, Value]
+) -> Extraction:
+    """`extraction` whose counts read what `case` gives for the budget and for the bytes per token.
+
+    Where a release sizes each family of models in a place of its own, a count divides several budgets; what
+    `scenario` and the options in `case` leave of it divides one.
+    """
+    given = [name for name in (_COST, _MEMORY) if name in case]
+    merged = {
+        name: formula
+        for name, formula in extraction.quantities.items()
+        if name not in given and not symbols_of(formula.term).issuperset(given)
+    }
+    if not given or not merged:
+        return extraction
+    options = {name: value for name, value in case.items() if name not in given and _is_option(name, rules)}
+    specialiser = Specialiser(extraction, rules, {**scenario, **options})
+    units = Inference(declared_units(rules))
+    found = {name: _read_given(formula, specialiser, units, given) for name, formula in merged.items()}
+    return replace(
+        extraction,
+        quantities={**extraction.quantities, **found},
+        definitions={**extraction.definitions, **found},
+    )
+
+
+def _is_option(name: str, rules: RuleSet) -> bool:
+    """Whether an input may decide which family of models is sized, and is none of the numbers in the budget."""
+    rule = rules.symbols.get(name)
+    return rule is None or not (rule.free or rule.domain.kind == "memory")
+
+
+def _read_given(formula: Formula, specialiser: Specialiser, units: Inference, given: list[str]) -> Formula:
+    settled = specialiser.term(formula.term)
+    budget = find_budget(settled, units)
+    if budget is None or not budget.exact:
+        return formula
+    parts: dict[Term, Term] = {}
+    if _COST in given:
+        parts[budget.cost] = symbol(_COST)
+    if _MEMORY in given:
+        parts[budget.memory] = in_unit(symbol(_MEMORY), "GiB", budget.unit, like=budget.memory)
+    error = None if formula.error is None else rewrite(_conditional_raises(specialiser.term(formula.error)), parts.get)
+    return replace(formula, term=rewrite(settled, parts.get), error=error)
+
+
+def _conditional_raises(error: Term) -> Term:
+    """`error` without a raise that no condition guards.
+
+    A guard that asks an attribute of an object that nobody set settles to a raise; evaluation takes it for false.
+    """
+    chain: list[Conditional] = []
+    rest: Term = error
+    while isinstance(rest, Conditional):
+        chain.append(rest)
+        rest = rest.otherwise
+    if isinstance(rest, Raise):
+        rest = NONE
+    for link in reversed(chain):
+        rest = conditional(link.guard, link.then, rest)
+    return rest

@@ -1,0 +1,1 @@
+"""From the lines of a server log to what one start of the server says."""
