@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analyzer.application.given import with_given_parts
+from analyzer.application.given import GivenParts
 from analyzer.application.selection import require
 from analyzer.domain.binding import Binding
 from analyzer.domain.characters import printable
@@ -15,7 +15,7 @@ from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet, SymbolRule
 from analyzer.domain.scenario import in_result_unit, scenario_values
-from analyzer.domain.semantics import MissingInputError, Off, RaisedError, deep_recursion
+from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
 from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
 
@@ -28,7 +28,7 @@ def evaluate_cases(
     """One result per case, in order; a case that cannot be evaluated fails alone."""
     defined = _in_result_units(extraction)
     read = inputs_read(defined, rules, quantities)
-    evaluator = _Evaluator(defined, rules, tuple(quantities), read)
+    evaluator = _Evaluator(GivenParts(defined, rules), rules, tuple(quantities), read, Evaluator())
     return [evaluator.evaluate(case) for case in cases]
 
 
@@ -45,19 +45,21 @@ def _in_result_units(extraction: Extraction) -> Extraction:
 class _Evaluator:
     """Evaluates cases on one extraction, whose definitions hold every formula in its result unit."""
 
-    extraction: Extraction
+    parts: GivenParts
     rules: RuleSet
     quantities: tuple[str, ...]
     read: frozenset[str]
+    compiled: Evaluator
 
     def evaluate(self, case: Case) -> CaseResult:
         try:
             values = self._accept(case)
         except UsageError as problem:
             return CaseResult(case, problem=str(problem))
-        extraction = with_given_parts(self.extraction, self.rules, {**case.facts, **values}, case.inputs)
-        bound = Binding(extraction, self.rules, {**case.facts, **values}, case.inputs)
-        unbound = Binding(extraction, self.rules, case.facts, case.inputs)
+        fixed = {**case.facts, **values}
+        extraction = self.parts.extraction(fixed, case.inputs)
+        bound = Binding(extraction, self.rules, fixed, case.inputs, self.compiled)
+        unbound = Binding(extraction, self.rules, case.facts, case.inputs, self.compiled)
         results: dict[str, Result] = {}
         error = None
         for name in self.quantities:

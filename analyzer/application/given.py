@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analyzer.domain.build import conditional, rewrite
@@ -20,31 +20,44 @@ _MEMORY = "rest_memory"
 Value = Scalar | tuple[Scalar, ...]
 
 
-def with_given_parts(
-    extraction: Extraction, rules: RuleSet, scenario: Mapping[str, Value], case: Mapping[str, Value]
-) -> Extraction:
-    """`extraction` whose counts read what `case` gives for the budget and for the bytes per token.
+class GivenParts:
+    """One extraction as cases see it that give a part of the count.
 
-    Where a release sizes each family of models in a place of its own, a count divides several budgets; what
-    `scenario` and the options in `case` leave of it divides one.
+    Where a release sizes each family of models in a place of its own, a count divides several budgets; what a
+    scenario and the options of a case leave of it divides one.
     """
-    given = [name for name in (_COST, _MEMORY) if name in case]
-    merged = {
-        name: formula
-        for name, formula in extraction.quantities.items()
-        if name not in given and not symbols_of(formula.term).issuperset(given)
-    }
-    if not given or not merged:
-        return extraction
-    options = {name: value for name, value in case.items() if name not in given and _is_option(name, rules)}
-    specialiser = Specialiser(extraction, rules, {**scenario, **options})
-    units = Inference(declared_units(rules))
-    found = {name: _read_given(formula, specialiser, units, given) for name, formula in merged.items()}
-    return replace(
-        extraction,
-        quantities={**extraction.quantities, **found},
-        definitions={**extraction.definitions, **found},
-    )
+
+    def __init__(self, extraction: Extraction, rules: RuleSet) -> None:
+        self._extraction = extraction
+        self._rules = rules
+        self._known: dict[tuple[object, ...], Extraction] = {}
+
+    def extraction(self, scenario: Mapping[str, Value], case: Mapping[str, Value]) -> Extraction:
+        """The extraction whose counts read what `case` gives for the budget and for the bytes per token."""
+        given = tuple(name for name in (_COST, _MEMORY) if name in case)
+        options = {name: value for name, value in case.items() if name not in given and _is_option(name, self._rules)}
+        key = (given, tuple({**scenario, **options}.items())) if given else ()
+        if key not in self._known:
+            self._known[key] = self._with_given(given, {**scenario, **options})
+        return self._known[key]
+
+    def _with_given(self, given: Sequence[str], settled: Mapping[str, Value]) -> Extraction:
+        extraction = self._extraction
+        merged = {
+            name: formula
+            for name, formula in extraction.quantities.items()
+            if name not in given and not symbols_of(formula.term).issuperset(given)
+        }
+        if not given or not merged:
+            return extraction
+        specialiser = Specialiser(extraction, self._rules, settled)
+        units = Inference(declared_units(self._rules))
+        found = {name: _read_given(formula, specialiser, units, given) for name, formula in merged.items()}
+        return replace(
+            extraction,
+            quantities={**extraction.quantities, **found},
+            definitions={**extraction.definitions, **found},
+        )
 
 
 def _is_option(name: str, rules: RuleSet) -> bool:
@@ -53,7 +66,7 @@ def _is_option(name: str, rules: RuleSet) -> bool:
     return rule is None or not (rule.free or rule.domain.kind == "memory")
 
 
-def _read_given(formula: Formula, specialiser: Specialiser, units: Inference, given: list[str]) -> Formula:
+def _read_given(formula: Formula, specialiser: Specialiser, units: Inference, given: Sequence[str]) -> Formula:
     settled = specialiser.term(formula.term)
     budget = find_budget(settled, units)
     if budget is None or not budget.exact:

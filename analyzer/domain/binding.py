@@ -26,13 +26,13 @@ class Binding:
         rules: RuleSet,
         scenario: Mapping[str, Value],
         case: Mapping[str, Value],
-        *,
-        exact: bool = False,
+        evaluator: Evaluator | None = None,
     ) -> None:
+        """`evaluator` shares what it has compiled between bindings."""
         self._extraction = extraction
         self._rules = rules
         self._given = {**scenario, **case}
-        self._evaluator = Evaluator(exact=exact)
+        self._evaluator = evaluator or Evaluator()
         self._known: dict[str, Value] = {}
         self._pending: set[str] = set()
         self._computed: dict[Term, Value] = {}

@@ -131,3 +131,11 @@ def test_text_has_the_verdict_first(analyzer: Run) -> None:
     assert found.out.splitlines()[1].startswith("reproduces: ")
     assert "(1 - 0.88)" in found.out
     assert "= 159,294 token" in found.out
+
+
+def test_a_refusal_needs_no_bytes_per_token(analyzer: Run) -> None:
+    report = explain(analyzer, REFUSED, "--ref", "v0.4.0")
+    assert report["verdict"] == "reproduces"
+    assert report["window"]["smallest"] == 0.77
+    started = explain(analyzer, REFUSED.replace("0.55", "0.88"), "--ref", "v0.4.0")
+    assert started["verdict"] == "inconsistent"

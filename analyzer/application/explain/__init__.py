@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import COST, FRACTION, TOKENS, Inputs, cost_from_pool, read_inputs
+from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, Inputs, cost_from_pool, read_inputs
 from analyzer.application.explain.judge import IsBelow, agrees, differ, tolerance
 from analyzer.application.explain.ledger import keep_ledger
 from analyzer.application.explain.levers import find_levers
@@ -144,7 +144,7 @@ def _report(request: Request, chosen: _Attempt, readings: Mapping[str, Reading],
     missing = _missing(start, result)
     verdict, reasons = _judge(request, chosen, readings, missing)
     failed = start.failure is not None or result.error is not None
-    can_size = not set(missing) - {TOKENS, FRACTION}
+    can_size = not set(missing) - {FRACTION}
     revision = request.snapshot.revision
     other = chosen.formula.revision.resolved
     return ExplainReport(
@@ -170,13 +170,17 @@ def _report(request: Request, chosen: _Attempt, readings: Mapping[str, Reading],
 
 def _missing(start: Start, result: CaseResult) -> tuple[str, ...]:
     """What would be needed to compare: inputs of the formula, or the count that came out."""
+    if start.failure is not None:
+        # Whether anything was left does not depend on what a token takes.
+        budget = result.quantities.get(REST)
+        return budget.missing if budget is not None else (REST,)
     item = result.quantities.get(TOKENS)
     names = list(item.missing) if item is not None and item.value is None else []
     cost = result.quantities.get(COST)
     if cost is not None and cost.value is None:
         # One number that can be given stands for what the model's configuration holds.
         names = [COST, *(name for name in names if name not in cost.missing)]
-    if TOKENS not in start.observed and start.failure is None:
+    if TOKENS not in start.observed:
         names.append(TOKENS)
     return tuple(dict.fromkeys(names))
 
@@ -219,8 +223,8 @@ def _judge_failure(start: Start, result: CaseResult, missing: Sequence[str]) -> 
     reasons = [f"the server did not start: {start.failure.line}"]
     if missing:
         return INSUFFICIENT, [*reasons, f"not enough in this log: {', '.join(missing)} missing"]
-    tokens = result.quantities[TOKENS].value if TOKENS in result.quantities else None
-    no_room = result.error is not None or (isinstance(tokens, int | float) and tokens <= 0)
+    rest = result.quantities[REST].value if REST in result.quantities else None
+    no_room = result.error is not None or (isinstance(rest, int | float) and rest <= 0)
     if refused and no_room:
         return REPRODUCES, [*reasons, "by the formula the budget is not positive either"]
     if refused:

@@ -8,7 +8,7 @@ from typing import Final
 
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.explain.inputs import COST, Inputs
-from analyzer.application.given import with_given_parts
+from analyzer.application.given import GivenParts
 from analyzer.domain.binding import Binding
 from analyzer.domain.build import rewrite
 from analyzer.domain.evaluation import Case, CaseResult
@@ -71,7 +71,7 @@ class FormulaOf:
     def steps(self, inputs: Inputs, result: CaseResult) -> tuple[Step, ...]:
         """The quantities from the fraction to the count, each with its formula on the branch taken."""
         fixed = {**inputs.facts, **scenario_values(self.rules, self.scenario)}
-        extraction = with_given_parts(self.extraction, self.rules, fixed, inputs.values)
+        extraction = GivenParts(self.extraction, self.rules).extraction(fixed, inputs.values)
         binding = Binding(extraction, self.rules, fixed, inputs.values)
         taken = _Taken(binding)
         parts = self._parts(taken, extraction)

@@ -13,6 +13,7 @@ from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
 FRACTION: Final = "mem_fraction_static"
 TOKENS: Final = "max_total_num_tokens"
 COST: Final = "cell_size"
+REST: Final = "rest_memory"
 _ARGUMENTS: Final = "ServerArgs."
 _GIB: Final = 1 << 30
 _ELEMENT_SIZES: Final = (("fp8", 1), ("float8", 1), ("bf16", 2), ("bfloat16", 2), ("float16", 2), ("half", 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from analyzer.application.explain.inputs import COST, FRACTION, TOKENS, Inputs
+from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, Inputs
 from analyzer.domain.evaluation import CaseResult
 from analyzer.domain.explanation import Difference, Tolerance
 from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
@@ -30,7 +30,7 @@ def tolerance(
             era, share = limit, part
             break
     rounding = _rounding(readings, inputs)
-    rest = result.quantities["rest_memory"].value if "rest_memory" in result.quantities else None
+    rest = result.quantities[REST].value if REST in result.quantities else None
     pool = abs(rest) if isinstance(rest, int | float) else 0.0
     return Tolerance(max(rounding, min(era, share * pool)), rounding, era)
 

@@ -8,27 +8,32 @@ from dataclasses import replace
 from typing import Final
 
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import FRACTION, TOKENS, Inputs
+from analyzer.application.explain.inputs import FRACTION, REST, TOKENS, Inputs
 from analyzer.domain.evaluation import CaseResult
 from analyzer.domain.explanation import Window
-from analyzer.domain.startup import AFTER_POOL, BEFORE, GRAPHS, KV_CACHE, LEFT, Reading, Start
+from analyzer.domain.startup import AFTER_POOL, BEFORE, GRAPHS, LEFT, Reading, Start
 
 # The fraction is printed and given with three digits.
 _STEPS: Final = 1000
-_ALL: Final = "a fraction of 1 leaves nothing free"
+_COARSE: Final = 20
+_NONE_WORKS: Final = "no fraction below 1 gives a positive budget: the weights leave less than one page"
+_NOT_MONOTONE: Final = "not every larger fraction works: the formula does not rise with the fraction everywhere"
 
 
 def find_window(formula: FormulaOf, inputs: Inputs, start: Start, readings: Mapping[str, Reading]) -> Window:
     """The smallest fraction that gives a positive count, and the largest that leaves what was taken after the pool."""
-    works = _working(formula, inputs)
     current = inputs.values.get(FRACTION)
     known = float(current) if isinstance(current, int | float) else None
-    if not any(works):
-        return Window(known, None, None, possible=False, reasons=(_why_none(readings),))
-    smallest = works.index(True) + 1
-    reasons: list[str] = []
-    if not all(works[smallest - 1 :]):
-        reasons.append("not every larger fraction works: the formula does not rise with the fraction everywhere")
+    works = _working(formula, inputs, range(_COARSE, _STEPS, _COARSE))
+    first = next((step for step, started in works.items() if started), None)
+    if first is None:
+        works |= _working(formula, inputs, range(_STEPS - _COARSE, _STEPS))
+        first = next((step for step, started in works.items() if started), None)
+    if first is None:
+        return Window(known, None, None, possible=False, reasons=(_NONE_WORKS,))
+    works |= _working(formula, inputs, range(max(first - _COARSE, 1), first))
+    smallest = min(step for step, started in works.items() if started)
+    reasons = [_NOT_MONOTONE] if any(not works[step] for step in works if step > smallest) else []
     largest, why = _largest(start, readings, inputs)
     reasons.append(why)
     possible = largest is None or largest >= smallest / _STEPS
@@ -37,10 +42,10 @@ def find_window(formula: FormulaOf, inputs: Inputs, start: Start, readings: Mapp
     return Window(known, smallest / _STEPS, largest, possible, tuple(reasons))
 
 
-def _working(formula: FormulaOf, inputs: Inputs) -> list[bool]:
-    """For every fraction of three digits, whether the server would get past the sizing."""
-    fractions = [step / _STEPS for step in range(1, _STEPS)]
-    return [_starts(result) for result in formula.results(_with_fractions(inputs, fractions))]
+def _working(formula: FormulaOf, inputs: Inputs, steps: Sequence[int]) -> dict[int, bool]:
+    """For fractions in thousandths, whether the server would get past the sizing."""
+    results = formula.results(_with_fractions(inputs, [step / _STEPS for step in steps]))
+    return {step: _starts(result) for step, result in zip(steps, results, strict=True)}
 
 
 def _with_fractions(inputs: Inputs, fractions: Sequence[float]) -> list[Inputs]:
@@ -48,8 +53,11 @@ def _with_fractions(inputs: Inputs, fractions: Sequence[float]) -> list[Inputs]:
 
 
 def _starts(result: CaseResult) -> bool:
-    tokens = result.quantities[TOKENS].value if TOKENS in result.quantities else None
-    return result.error is None and isinstance(tokens, int | float) and tokens > 0
+    """Whether the sizing would succeed; without the bytes per token, whether there is anything to size."""
+    item = result.quantities.get(TOKENS)
+    if item is None or item.missing:
+        item = result.quantities.get(REST)
+    return result.error is None and item is not None and isinstance(item.value, int | float) and item.value > 0
 
 
 def _largest(start: Start, readings: Mapping[str, Reading], inputs: Inputs) -> tuple[float | None, str]:
@@ -72,9 +80,3 @@ def _taken_after_pool(start: Start, readings: Mapping[str, Reading]) -> float | 
         # All that was left was not enough.
         return readings[AFTER_POOL].value
     return None
-
-
-def _why_none(readings: Mapping[str, Reading]) -> str:
-    if KV_CACHE not in readings and BEFORE in readings:
-        return f"no fraction below 1 gives a positive budget: {_ALL}, and the weights leave less than one page"
-    return "no fraction below 1 gives a positive budget"
