@@ -19,7 +19,7 @@ from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_quantities, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
-from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport, Value
+from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, EvaluationReport, Value
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
@@ -27,6 +27,7 @@ from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
+from analyzer.domain.solution import SolveReport
 from analyzer.domain.views import GraphReport, RulesReport, ShowReport, TraceReport
 
 # Use cases are imported when they run, so that `import analyzer.api` stays cheap.
@@ -48,6 +49,7 @@ __all__ = [
     "Settings",
     "ShowReport",
     "Snapshot",
+    "SolveReport",
     "TraceReport",
     "Workspace",
     "WrittenSnapshot",
@@ -62,6 +64,7 @@ __all__ = [
     "rules",
     "show",
     "snapshot",
+    "solve",
     "trace",
 ]
 
@@ -270,6 +273,27 @@ def explain(  # noqa: PLR0913 - each is an option of the command
             tolerance=tolerance,
         )
         return use_case.explain(request, workspace.rules)
+
+
+def solve(  # noqa: PLR0913 - each is an option of the command
+    ref: str,
+    target: int,
+    *,
+    unknowns: Sequence[str] = ("fraction",),
+    given: Mapping[str, Value] | None = None,
+    scenario: str = DEFAULT_SCENARIO,
+    options: Options | Workspace = _DEFAULTS,
+) -> SolveReport:
+    """What makes the count of one ref reach `target` tokens; `unknowns` are fraction, weights and cap."""
+    from analyzer.application import solve as use_case
+    from analyzer.application.explain.formula import FormulaOf
+    from analyzer.application.explain.inputs import Inputs
+
+    with _workspace(options) as workspace:
+        select_scenarios([scenario], workspace.rules)
+        found = workspace.snapshot(ref)
+        formula = FormulaOf(found.revision, found.extraction, workspace.rules, scenario)
+        return use_case.solve(formula, Inputs(dict(given or {})), target, unknowns)
 
 
 def snapshot(

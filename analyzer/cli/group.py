@@ -18,6 +18,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "graph": "analyzer.cli.commands.graph",
     "eval": "analyzer.cli.commands.evaluate",
     "explain": "analyzer.cli.commands.explain",
+    "solve": "analyzer.cli.commands.solve",
     "check": "analyzer.cli.commands.check",
     "snapshot": "analyzer.cli.commands.snapshot",
     "rules": "analyzer.cli.commands.rules",

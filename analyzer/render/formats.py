@@ -21,10 +21,12 @@ class Format:
 
 _GATES: Final = ("diff", "check")
 FORMATS: Final[Mapping[str, Format]] = {
-    "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules", "explain"), (".txt",)),
+    "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules", "explain", "solve"), (".txt",)),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),
     "mermaid": Format("analyzer.render.mermaid", ("graph",), (".mmd",)),
-    "json": Format("analyzer.render.json", (*_GATES, "show", "trace", "graph", "eval", "rules", "explain"), (".json",)),
+    "json": Format(
+        "analyzer.render.json", (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve"), (".json",)
+    ),
     "markdown": Format("analyzer.render.markdown", (*_GATES, "rules", "explain"), (".md", ".markdown")),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),
     "github": Format("analyzer.render.github", _GATES, ()),

@@ -14,6 +14,7 @@ from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
 from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
 from analyzer.domain.rules import ChangeExample, ChangeRule, InvariantRule, QuantityRule
+from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.views import (
     FormulaView,
@@ -106,6 +107,22 @@ def render_explain(report: ExplainReport, page: Page) -> str:
     """A start reconciled with the formula."""
     del page
     return write_object(explain_object(report))
+
+
+def render_solve(report: SolveReport, page: Page) -> str:
+    """What reaches a target."""
+    del page
+    return write_object(
+        {
+            "schema_version": SCHEMA_VERSION,
+            **_revision(report.revision),
+            "scenario": report.scenario,
+            "target": report.target,
+            "inputs": dict(report.inputs),
+            "assumed": dict(report.assumed),
+            "solutions": [_solution(solution) for solution in report.solutions],
+        }
+    )
 
 
 def diff_object(report: DiffReport) -> Object:
@@ -313,6 +330,11 @@ def _symbol(view: SymbolView) -> Object:
         "locations": _locations(view.locations),
         "default": view.default,
     }
+
+
+def _solution(solution: Solution) -> Object:
+    found = {name: getattr(solution, name) for name in ("unknown", "value", "unit", "tokens", "is_monotone")}
+    return {**found, "missing": list(solution.missing)}
 
 
 def _case(revision: Revision, result: CaseResult) -> Object:

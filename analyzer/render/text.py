@@ -8,6 +8,7 @@ from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
+from analyzer.domain.solution import SolveReport
 from analyzer.domain.terms import UNSET
 from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
 from analyzer.render.blocks import (
@@ -25,6 +26,7 @@ from analyzer.render.document import Document
 from analyzer.render.explain_text import write_explain
 from analyzer.render.page import Page
 from analyzer.render.rules_text import write_rules
+from analyzer.render.solve_text import write_solve
 from analyzer.render.terminal import paint
 
 _MAX_GUARDS: Final = 12
@@ -91,6 +93,13 @@ def render_explain(report: ExplainReport, page: Page) -> str:
     """A start reconciled with the formula."""
     document = Document(page.width)
     write_explain(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_solve(report: SolveReport, page: Page) -> str:
+    """What reaches a target."""
+    document = Document(page.width)
+    write_solve(document, report, page)
     return paint(document, colour=page.colour)
 
 

@@ -9,13 +9,13 @@ from typing import Final
 
 from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.explain.inputs import FRACTION, REST, TOKENS, Inputs
+from analyzer.application.search import first_step
 from analyzer.domain.evaluation import CaseResult
 from analyzer.domain.explanation import Window
 from analyzer.domain.startup import AFTER_POOL, BEFORE, GRAPHS, LEFT, Reading, Start
 
 # The fraction is printed and given with three digits.
 _STEPS: Final = 1000
-_COARSE: Final = 20
 _NONE_WORKS: Final = "no fraction below 1 gives a positive budget: the weights leave less than one page"
 _NOT_MONOTONE: Final = "not every larger fraction works: the formula does not rise with the fraction everywhere"
 
@@ -24,16 +24,11 @@ def find_window(formula: FormulaOf, inputs: Inputs, start: Start, readings: Mapp
     """The smallest fraction that gives a positive count, and the largest that leaves what was taken after the pool."""
     current = inputs.values.get(FRACTION)
     known = float(current) if isinstance(current, int | float) else None
-    works = _working(formula, inputs, range(_COARSE, _STEPS, _COARSE))
-    first = next((step for step, started in works.items() if started), None)
-    if first is None:
-        works |= _working(formula, inputs, range(_STEPS - _COARSE, _STEPS))
-        first = next((step for step, started in works.items() if started), None)
-    if first is None:
+    found = first_step(lambda steps: _working(formula, inputs, steps), 1, _STEPS - 1)
+    if found.step is None:
         return Window(known, None, None, possible=False, reasons=(_NONE_WORKS,))
-    works |= _working(formula, inputs, range(max(first - _COARSE, 1), first))
-    smallest = min(step for step, started in works.items() if started)
-    reasons = [_NOT_MONOTONE] if any(not works[step] for step in works if step > smallest) else []
+    smallest = found.step
+    reasons = [] if found.is_monotone else [_NOT_MONOTONE]
     largest, why = _largest(start, readings, inputs)
     reasons.append(why)
     possible = largest is None or largest >= smallest / _STEPS

@@ -1,0 +1,57 @@
+"""``analyzer solve``."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.cli.options import Common, common_options
+from analyzer.cli.output import emit, note_all
+
+# A command imports what it runs when it runs: `--help` answers at once.
+# ruff: noqa: PLC0415
+
+_UNKNOWNS = ("fraction", "weights", "cap")
+
+
+@click.command("solve")
+@click.argument("ref")
+@click.option("--target-tokens", type=click.IntRange(1), required=True, metavar="N", help="KV-cache tokens to reach.")
+@click.option(
+    "--for",
+    "unknowns",
+    type=click.Choice(_UNKNOWNS),
+    multiple=True,
+    help="What to solve for: the fraction (default), the size of the weights, the cap on tokens (repeatable).",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
+@click.option("--scenario", default="mha", metavar="NAME", help="The family of the model (default: mha).")
+@common_options("solve")
+def command(
+    common: Common,
+    ref: str,
+    target_tokens: int,
+    unknowns: tuple[str, ...],
+    settings: tuple[str, ...],
+    scenario: str,
+) -> int:
+    """Find the fraction, weight size or cap with which a server of REF reaches a number of tokens.
+
+    Exit code 1: something asked for cannot reach it.
+    """
+    from analyzer import api
+    from analyzer.cli.cases import read_setting
+
+    given = dict(read_setting(setting) for setting in settings)
+    with api.Workspace(common.for_api()) as workspace:
+        report = api.solve(
+            ref,
+            target_tokens,
+            unknowns=unknowns or _UNKNOWNS[:1],
+            given=given,
+            scenario=scenario,
+            options=workspace,
+        )
+        emit("solve", report, common, workspace.rules, [scenario])
+    if not common.in_text:
+        note_all(report.notes, common)
+    return int(any(solution.value is None for solution in report.solutions))
