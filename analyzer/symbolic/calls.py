@@ -12,7 +12,6 @@ from analyzer.domain.source import Span
 from analyzer.domain.syntax import Expr, GlobalStatement, Parameter, Stmt
 from analyzer.domain.terms import (
     NONE,
-    Apply,
     Atom,
     Constant,
     Handle,
@@ -60,14 +59,12 @@ class Calls:
                 return self._call_handle(callee, args, keywords, state)
             case Atom(name):
                 return self.externals.call(name, args, keywords, state)
-            case Symbol() | Apply():
-                return opaque("call", (callee, *self._plain(args)))
             case _:
                 return opaque("call", (callee, *self._plain(args), *self._plain(tuple(keywords.values()))))
 
     def _plain(self, args: Arguments) -> Arguments:
         """Arguments of an uninterpreted function: what has a formula, by value; the rest by kind."""
-        return tuple(self.machine.external_argument(arg) for arg in args)
+        return tuple(self.machine.external_argument(self.machine.force(arg)) for arg in args)
 
     def _call_handle(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         world, key = self.machine.world, callee.key
