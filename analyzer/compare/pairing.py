@@ -17,7 +17,7 @@ from analyzer.domain.scenario import (
     scenario_inputs,
     scenario_values,
 )
-from analyzer.domain.terms import UNSET, Constant, Term, symbols_of
+from analyzer.domain.terms import UNSET, Constant, Term, symbols_of, with_owners
 
 # Measured or chosen, not computed from anything that a case could set instead.
 NEVER_OPENED: Final = frozenset({"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION})
@@ -87,7 +87,7 @@ class Side:
     def _direct(self, name: str) -> frozenset[str]:
         if name not in self._symbols:
             term = self.term(name)
-            self._symbols[name] = symbols_of(term) if term is not None else frozenset()
+            self._symbols[name] = with_owners(symbols_of(term)) if term is not None else frozenset()
         return self._symbols[name]
 
     def expand(self, term: Term, names: Iterable[str] | None = None) -> Term:

@@ -170,7 +170,9 @@ class Run:
         key = (sides.scenario, reader)
         if key not in self._cancelled:
             self._cancelled[key] = self.proven(*sides.opened(*pair))
-        return self._cancelled[key]
+        # An attribute of a record stays when the record is opened.
+        attributes = any(other.startswith(f"{name}.") for other in sides.reads(reader))
+        return self._cancelled[key] and not attributes
 
     def plain(self, before: Term, after: Term, name: str, scenario: str) -> Judgement:
         """The pair as it is, nothing opened."""

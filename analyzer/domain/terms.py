@@ -268,6 +268,12 @@ def symbols_of(*roots: Term) -> frozenset[str]:
     return names
 
 
+def with_owners(names: Iterable[str]) -> frozenset[str]:
+    """`names` and the records whose attributes they are: ``config.text.heads`` reads ``config``."""
+    found = frozenset(names)
+    return found | {name.partition(".")[0] for name in found if "." in name}
+
+
 _NO_INPUTS: Final[frozenset[str]] = frozenset()
 
 

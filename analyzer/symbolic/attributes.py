@@ -26,6 +26,7 @@ from analyzer.domain.terms import (
     raising,
     raw_apply,
     symbol,
+    walk,
 )
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import ObjectInfo
@@ -107,7 +108,9 @@ class Attributes:
         return state.refine(self._read_leaf(target, name, state.fork()))
 
     def _read_leaf(self, target: Term, name: str, state: State) -> Term:
-        if isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name):
+        if self._is_record(target) or (
+            isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name)
+        ):
             self.machine.note_read(target, name)
         override = state.heap.get(target)
         if override is not None and name in override and not self._is_boundary(target, name):
@@ -118,7 +121,7 @@ class Attributes:
             case Atom(base):
                 return self._read_atom(target, base, name)
             case Symbol(base) if name not in STRING_METHODS:
-                return self._read_symbol(base, name)
+                return self._read_alias(target, name, state) or self._read_symbol(base, name)
             case Raise():
                 return target
             case Constant(None):
@@ -144,6 +147,25 @@ class Attributes:
         reference = world.fresh("method", name)
         world.bound[reference] = (target, constant(name))
         return reference
+
+    def _is_record(self, target: Term) -> bool:
+        """Whether `target` is an input with attributes that SGLang may set."""
+        rule = self.machine.rules.symbols.get(target.name) if isinstance(target, Symbol) else None
+        return rule is not None and rule.domain.kind == "record"
+
+    def _read_alias(self, target: Symbol, name: str, state: State) -> Term | None:
+        """An attribute that was set on the same record under another name, None when none was.
+
+        `hf_text_config` is `hf_config` itself for most models.
+        """
+        define = self.machine.world.definitions.get(target.name)
+        written = {owner for owner, attributes in state.heap.items() if name in attributes and owner is not target}
+        if define is None or not any(isinstance(owner, Symbol | Opaque) for owner in written):
+            return None
+        value = self.machine.force(define())
+        if written.isdisjoint(walk(value)):
+            return None
+        return self.machine.each_leaf(value, state, lambda leaf, s: self._read_leaf(leaf, name, s))
 
     def _read_symbol(self, base: str, name: str) -> Term:
         origin = self.machine.origins.get(f"{base}.{name}")

@@ -10,7 +10,7 @@ from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, symbols_of
+from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, symbols_of, with_owners
 from analyzer.ports.program import Program
 from analyzer.symbolic.machine import Lowering, Machine, Relevance
 from analyzer.symbolic.state import Frame, State
@@ -35,7 +35,7 @@ class Run:
         """Force everything that the formulas will need, so that all reads are known."""
         values = [self.sink_value(sink), self.state.error]
         values += [self.quantity_value(name) for name in self.sinks]
-        pending = list(symbols_of(*values))
+        pending = list(with_owners(symbols_of(*values)))
         seen: set[str] = set()
         with deep_recursion():
             while pending:
@@ -43,7 +43,7 @@ class Run:
                 define = self.machine.world.definitions.get(name)
                 if define is not None and name not in seen:
                     seen.add(name)
-                    pending.extend(symbols_of(define()))
+                    pending.extend(with_owners(symbols_of(define())))
 
     def quantity_value(self, name: str) -> Term:
         """What the sink of a quantity holds at the end."""

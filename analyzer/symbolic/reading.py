@@ -27,6 +27,7 @@ from analyzer.domain.terms import (
     symbol,
     symbols_of,
     walk,
+    with_owners,
 )
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction, in_unit
 from analyzer.symbolic.interpreter import Run
@@ -265,7 +266,7 @@ class Reading:
 
     def _symbols(self, formula: Formula) -> frozenset[str]:
         error = () if formula.error is None else (formula.error,)
-        return symbols_of(formula.term, *error)
+        return with_owners(symbols_of(formula.term, *error))
 
     def _sources(self, name: str) -> str:
         return ", ".join(self._machine.world.input_sources.get(name, {}))
