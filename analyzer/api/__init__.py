@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_quantities, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
-from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, EvaluationReport, Value
+from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport, Inputs, Value
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
@@ -28,7 +29,11 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import SolveReport
+from analyzer.domain.terms import Scalar
 from analyzer.domain.views import GraphReport, RulesReport, ShowReport, TraceReport
+
+if TYPE_CHECKING:
+    from analyzer.application.model import Model
 
 # Use cases are imported when they run, so that `import analyzer.api` stays cheap.
 # ruff: noqa: PLC0415
@@ -60,6 +65,7 @@ __all__ = [
     "evaluate",
     "explain",
     "graph",
+    "read_model",
     "read_pin",
     "rules",
     "show",
@@ -235,6 +241,22 @@ def evaluate(
         return EvaluationReport(found.revision, tuple(results))
 
 
+def read_model(
+    ref: str,
+    config: Path | None,
+    arguments: Mapping[str, Scalar] | None = None,
+    *,
+    options: Options | Workspace = _DEFAULTS,
+) -> Model:
+    """What a Hugging Face ``config.json`` and the arguments of a server mean to one ref."""
+    from analyzer.adapters.model_config import read_model_config
+    from analyzer.application import model as use_case
+
+    with _workspace(options) as workspace:
+        read = read_model_config(config) if config is not None else {}
+        return use_case.read_model(read, arguments or {}, workspace.snapshot(ref).extraction, workspace.rules)
+
+
 def explain(  # noqa: PLR0913 - each is an option of the command
     logs: Sequence[str],
     *,
@@ -243,31 +265,42 @@ def explain(  # noqa: PLR0913 - each is an option of the command
     given: Mapping[str, Value] | None = None,
     start: int | None = None,
     tolerance: float | None = None,
+    model: Path | None = None,
+    arguments: Mapping[str, Scalar] | None = None,
     options: Options | Workspace = _DEFAULTS,
 ) -> ExplainReport:
     """Reconcile the start-up log of a server with the formula of its release.
 
     `logs` are files of one server, ``-`` for stdin; `ref` is the release when the log does not tell it. `start`
-    picks one of several starts, the last by default; `given` sets inputs; `tolerance` is in GiB.
+    picks one of several starts, the last by default; `given` sets inputs; `tolerance` is in GiB. `model` is a
+    ``config.json``, and `arguments` are server arguments that the log lacks.
     """
     from analyzer.adapters.log_files import read_logs
+    from analyzer.adapters.model_config import read_model_config
     from analyzer.adapters.versions import is_below
     from analyzer.application import explain as use_case
-    from analyzer.application.explain.inputs import Inputs
     from analyzer.application.start_log.events import MARKERS
     from analyzer.application.start_log.reading import read_start
 
+    config = read_model_config(model) if model is not None else None
     found = read_start(read_logs(logs, MARKERS), start)
+    found = replace(found, arguments={**found.arguments, **(arguments or {})})
     with _workspace(options) as workspace:
         if scenario is not None:
             select_scenarios([scenario], workspace.rules)
         snapshot_of_log = workspace.snapshot(ref) if ref is not None else workspace.release(found.version)
+        known = Inputs()
+        if config is not None and snapshot_of_log is not None:
+            from analyzer.application.model import read_model as read
+
+            meant = read(config, found.arguments, snapshot_of_log.extraction, workspace.rules)
+            known, scenario = meant.inputs, scenario or meant.scenario
         request = use_case.Request(
             start=found,
             snapshot=snapshot_of_log,
             scenario=scenario,
             given=dict(given or {}),
-            model=Inputs({}),
+            model=known,
             neighbours=lambda: workspace.neighbours(snapshot_of_log),
             is_below=is_below,
             tolerance=tolerance,
@@ -281,19 +314,22 @@ def solve(  # noqa: PLR0913 - each is an option of the command
     *,
     unknowns: Sequence[str] = ("fraction",),
     given: Mapping[str, Value] | None = None,
-    scenario: str = DEFAULT_SCENARIO,
+    scenario: str | None = None,
+    model: Path | None = None,
+    arguments: Mapping[str, Scalar] | None = None,
     options: Options | Workspace = _DEFAULTS,
 ) -> SolveReport:
     """What makes the count of one ref reach `target` tokens; `unknowns` are fraction, weights and cap."""
     from analyzer.application import solve as use_case
     from analyzer.application.explain.formula import FormulaOf
-    from analyzer.application.explain.inputs import Inputs
 
     with _workspace(options) as workspace:
-        select_scenarios([scenario], workspace.rules)
+        meant = read_model(ref, model, arguments, options=workspace)
+        select_scenarios([scenario or meant.scenario], workspace.rules)
         found = workspace.snapshot(ref)
-        formula = FormulaOf(found.revision, found.extraction, workspace.rules, scenario)
-        return use_case.solve(formula, Inputs(dict(given or {})), target, unknowns)
+        formula = FormulaOf(found.revision, found.extraction, workspace.rules, scenario or meant.scenario)
+        inputs = replace(meant.inputs, values={**meant.inputs.values, **(given or {})})
+        return use_case.solve(formula, inputs, target, unknowns)
 
 
 def snapshot(

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import FRACTION, TOKENS, Inputs
+from analyzer.application.explain.inputs import FRACTION, TOKENS
 from analyzer.application.search import first_step
 from analyzer.application.selection import require
 from analyzer.domain.errors import UsageError
-from analyzer.domain.evaluation import CaseResult, Value
+from analyzer.domain.evaluation import CaseResult, Inputs, Value
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.startup import AFTER, BEFORE
 

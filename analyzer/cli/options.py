@@ -108,6 +108,49 @@ def selection_options(function: Function) -> Function:
     return function
 
 
+# Option of the command line -> argument of the server, and its type.
+_SERVER_OPTIONS: Final[dict[str, tuple[str, Any, str]]] = {
+    "--tp": ("tp_size", click.IntRange(1), "Tensor-parallel size."),
+    "--dp": ("dp_size", click.IntRange(1), "Data-parallel size."),
+    "--pp": ("pp_size", click.IntRange(1), "Pipeline-parallel size."),
+    "--kv-cache-dtype": ("kv_cache_dtype", str, "Dtype of the KV cache, such as fp8_e5m2."),
+    "--page-size": ("page_size", click.IntRange(1), "Tokens per page."),
+    "--context-length": ("context_length", click.IntRange(1), "The context length that the user sets."),
+    "--mem-fraction-static": ("mem_fraction_static", click.FloatRange(0, 1), "The static memory fraction."),
+    "--max-running-requests": ("max_running_requests", click.IntRange(1), "The user's cap on running requests."),
+    "--max-total-tokens": ("max_total_tokens", click.IntRange(1), "The user's cap on tokens."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The configuration of a model, and the arguments that a server of it gets."""
+
+    config: Path | None
+    arguments: dict[str, Any]
+
+
+def model_options(function: Function) -> Function:
+    """Give a command ``--model`` and the server arguments that go with it, as its argument `model`."""
+
+    @functools.wraps(function)
+    def call(*positional: Any, **values: Any) -> Any:
+        found = {name: values.pop(f"server_{name}") for name, _, _ in _SERVER_OPTIONS.values()}
+        arguments = {name: value for name, value in found.items() if value is not None}
+        if values.pop("server_enable_dp_attention"):
+            arguments["enable_dp_attention"] = True
+        return function(*positional, model=ModelOptions(values.pop("model_config"), arguments), **values)
+
+    click.option("--enable-dp-attention", "server_enable_dp_attention", is_flag=True, help="Data-parallel attention.")(
+        call
+    )
+    for option, (name, kind, text) in reversed(_SERVER_OPTIONS.items()):
+        click.option(option, f"server_{name}", type=kind, help=text)(call)
+    text = "A Hugging Face config.json: sets the scenario and the inputs that describe the model."
+    click.option("--model", "model_config", type=_PATH, metavar="CONFIG_JSON", help=text)(call)
+    return call
+
+
 def version_option() -> click.Option:
     """``--version``, which every command answers."""
     return click.Option(

@@ -26,6 +26,18 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Inputs:
+    """Inputs of the formula, and why those that nobody gave are what they are.
+
+    `facts` are values of inputs that no rule declares, as in `Case`.
+    """
+
+    values: Mapping[str, Value] = field(default_factory=dict)
+    facts: Mapping[str, Value] = field(default_factory=dict)
+    assumed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The value of one quantity in its unit, or the names it lacks.
 
@@ -51,7 +63,11 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """The results of all cases on one ref, in the order of the cases."""
+    """The results of all cases on one ref, in the order of the cases.
+
+    `assumed` says why inputs that no case gives are what they are.
+    """
 
     revision: Revision
     results: tuple[CaseResult, ...]
+    assumed: Mapping[str, str] = field(default_factory=dict)

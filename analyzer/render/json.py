@@ -87,7 +87,8 @@ def render_graph(report: GraphReport, page: Page) -> str:
 def render_eval(report: EvaluationReport, page: Page) -> str:
     """The results of every case."""
     del page
-    return write_object([_case(report.revision, result) for result in report.results])
+    cases = [_case(report.revision, result) for result in report.results]
+    return write_object([{**case, "assumed": dict(report.assumed)} for case in cases] if report.assumed else cases)
 
 
 def render_rules(report: RulesReport, page: Page) -> str:

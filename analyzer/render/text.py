@@ -86,6 +86,9 @@ def render_eval(report: EvaluationReport, page: Page) -> str:
         title = page.scenario_titles.get(scenario, "")
         document.heading(f"{label}{scenario}{f': {title}' if title else ''}")
         _write_case(document, result)
+    if report.assumed:
+        document.heading("Assumed")
+        document.table(list(report.assumed.items()))
     return paint(document, colour=page.colour)
 
 

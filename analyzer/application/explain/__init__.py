@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, Inputs, cost_from_pool, read_inputs
+from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, cost_from_pool, read_inputs
 from analyzer.application.explain.judge import IsBelow, agrees, differ, tolerance
 from analyzer.application.explain.ledger import keep_ledger
 from analyzer.application.explain.levers import find_levers
@@ -15,7 +15,7 @@ from analyzer.application.explain.reasons import cap_reason, explain_difference,
 from analyzer.application.explain.window import find_window
 from analyzer.application.start_log.reading import minimum
 from analyzer.domain.errors import UsageError
-from analyzer.domain.evaluation import DEFAULT_SCENARIO, CaseResult, Value
+from analyzer.domain.evaluation import DEFAULT_SCENARIO, CaseResult, Inputs, Value
 from analyzer.domain.explanation import (
     EXPLAINED,
     INCONSISTENT,
@@ -78,7 +78,7 @@ def explain(request: Request, rules: RuleSet) -> ExplainReport:
 
 
 def _scenario(request: Request, rules: RuleSet) -> tuple[str, list[str]]:
-    """The scenario asked for, that of the model, or the one that the pools in the log tell of."""
+    """The scenario asked for, else the one that the pools in the log tell of."""
     notes = list(request.start.notes)
     found = request.scenario or request.start.scenario or DEFAULT_SCENARIO
     if found.split("+")[0] not in rules.scenarios and request.scenario is None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.application.evaluate import evaluate_cases
-from analyzer.application.explain.inputs import COST, Inputs
+from analyzer.application.explain.inputs import COST
 from analyzer.application.given import GivenParts
 from analyzer.domain.binding import Binding
 from analyzer.domain.build import rewrite
-from analyzer.domain.evaluation import Case, CaseResult
+from analyzer.domain.evaluation import Case, CaseResult, Inputs
 from analyzer.domain.explanation import Step
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.notation import to_text

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
-from analyzer.domain.evaluation import Value
+from analyzer.domain.evaluation import Inputs, Value
 from analyzer.domain.rules import RuleSet, SymbolRule
 from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
+from analyzer.domain.terms import Scalar
 
 FRACTION: Final = "mem_fraction_static"
 TOKENS: Final = "max_total_num_tokens"
@@ -21,35 +21,23 @@ _ELEMENT_SIZES: Final = (("fp8", 1), ("float8", 1), ("bf16", 2), ("bfloat16", 2)
 _MULTIMODAL: Final = ("ForConditionalGeneration", "Llava", "VL", "Vision", "MultiModal", "Omni")
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """Inputs of the formula, and why those that nobody gave and no line states are what they are."""
-
-    values: Mapping[str, Value]
-    facts: Mapping[str, Value] = field(default_factory=dict)
-    assumed: Mapping[str, str] = field(default_factory=dict)
-
-
 def read_inputs(
     start: Start, readings: Mapping[str, Reading], rules: RuleSet, given: Mapping[str, Value], model: Inputs
 ) -> Inputs:
     """The inputs of one start: what is `given` counts most, then the log, then the `model`."""
     values: dict[str, Value] = {name: readings[name].value for name in (BEFORE, AFTER) if name in readings}
     assumed: dict[str, str] = {name: reading_reason(readings[name]) for name in values if readings[name].derived}
-    values.update(_argument_values(start, rules))
-    fraction = start.arguments.get(FRACTION)
-    if isinstance(fraction, int | float) and not isinstance(fraction, bool):
-        values[FRACTION] = fraction
+    printed = argument_inputs(start.arguments, rules)
+    values.update(printed.values)
     if start.context_len is not None:
         values["context_len"] = start.context_len
-    size = _element_size(start)
-    if size is not None:
-        values["kv_element_size"] = size
     _assume_kind(start, values, assumed)
     known = rules.symbols.keys() | rules.quantities.keys()
+    if "architectures" in model.values:
+        values["architectures"] = model.values["architectures"]
     merged = {**model.values, **{name: value for name, value in values.items() if name in known}, **given}
     kept = {name: why for name, why in {**model.assumed, **assumed}.items() if name in merged and name not in given}
-    return Inputs(merged, {**model.facts, **_undeclared(start, rules)}, kept)
+    return Inputs(merged, {**model.facts, **printed.facts}, kept)
 
 
 def reading_reason(reading: Reading) -> str:
@@ -66,15 +54,25 @@ def cost_from_pool(start: Start, readings: Mapping[str, Reading]) -> tuple[int, 
     return round(pool.value * _GIB / tokens), f"the pool of {pool.value:g} GiB divided by its {tokens} tokens"
 
 
-def _argument_values(start: Start, rules: RuleSet) -> dict[str, Value]:
-    """The arguments that a rule declares as a symbol, under its name."""
-    found: dict[str, Value] = {}
+def argument_inputs(arguments: Mapping[str, Scalar], rules: RuleSet) -> Inputs:
+    """Server arguments as inputs: declared ones under the name of their symbol, others under their own."""
+    values: dict[str, Value] = {}
+    declared: set[str] = set()
     for rule in rules.symbols.values():
-        for source in rule.sources:
-            name = source.removeprefix(_ARGUMENTS)
-            if source.startswith(_ARGUMENTS) and name in start.arguments and _fits(start.arguments[name], rule):
-                found[rule.name] = start.arguments[name]
-    return found
+        names = [source.removeprefix(_ARGUMENTS) for source in rule.sources if source.startswith(_ARGUMENTS)]
+        declared.update(names)
+        for name in names:
+            if name in arguments and _fits(arguments[name], rule):
+                values[rule.name] = arguments[name]
+    # The formula of a release may read what no rule declares by its own name.
+    others = {name: value for name, value in arguments.items() if name not in declared | rules.symbols.keys()}
+    fraction = arguments.get(FRACTION)
+    if isinstance(fraction, int | float) and not isinstance(fraction, bool):
+        values[FRACTION] = fraction
+    size = _element_size(arguments)
+    if size is not None:
+        values["kv_element_size"] = size
+    return Inputs(values, others)
 
 
 def _fits(value: Value, rule: SymbolRule) -> bool:
@@ -86,20 +84,12 @@ def _fits(value: Value, rule: SymbolRule) -> bool:
     return wanted.get(rule.domain.kind, True)
 
 
-def _undeclared(start: Start, rules: RuleSet) -> dict[str, Value]:
-    """The arguments that no rule declares: the formula of a release may read them by their own names."""
-    declared = {source.removeprefix(_ARGUMENTS) for rule in rules.symbols.values() for source in rule.sources}
-    return {
-        name: value for name, value in start.arguments.items() if name not in declared and name not in rules.symbols
-    }
-
-
-def _element_size(start: Start) -> int | None:
+def _element_size(arguments: Mapping[str, Scalar]) -> int | None:
     """Bytes per element of the KV cache, where the arguments tell."""
-    asked = start.arguments.get("kv_cache_dtype")
+    asked = arguments.get("kv_cache_dtype")
     if not isinstance(asked, str):
         return None
-    names = (asked, start.arguments.get("dtype")) if asked == "auto" else (asked,)
+    names = (asked, arguments.get("dtype")) if asked == "auto" else (asked,)
     sizes = [size for name in names for prefix, size in _ELEMENT_SIZES if str(name).startswith(prefix)]
     return next(iter(sizes), None)
 
@@ -110,6 +100,11 @@ def _assume_kind(start: Start, values: dict[str, Value], assumed: dict[str, str]
     if name is None:
         return
     values["architectures"] = (name,)
-    if any(part in name for part in _MULTIMODAL):
+    if is_multimodal_name(name):
         values["multimodal"] = True
         assumed["multimodal"] = f"the model is called {name}"
+
+
+def is_multimodal_name(name: str) -> bool:
+    """Whether the name of an architecture is one of models that take images, audio or video."""
+    return any(part in name for part in _MULTIMODAL)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, Inputs
-from analyzer.domain.evaluation import CaseResult
+from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS
+from analyzer.domain.evaluation import CaseResult, Inputs
 from analyzer.domain.explanation import Difference, Tolerance
 from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
 

@@ -23,6 +23,8 @@ from analyzer.domain.startup import (
 )
 
 _GIB: Final = 1 << 30
+# Readings of one moment differ by rounding, and graphs are measured between two more of them.
+_NOISE: Final = 0.2
 _TAKEN: Final = (
     ("weights", WEIGHTS),
     ("draft model weights", DRAFT_WEIGHTS),
@@ -47,6 +49,11 @@ def keep_ledger(start: Start, readings: Mapping[str, Reading], result: CaseResul
         amounts[LEFT] = readings[AFTER_POOL].value
     items = [LedgerItem("free before loading", readings[BEFORE].value)]
     items += [LedgerItem(words, amounts[name]) for words, name in _TAKEN if name in amounts]
+    if LEFT in amounts and AFTER_POOL in readings:
+        released = round(amounts[LEFT] + amounts.get(GRAPHS, 0.0) - readings[AFTER_POOL].value, 2)
+        if released > _NOISE:
+            items.append(LedgerItem("released after the pool was allocated", -released))
+            amounts["released"] = -released
     if LEFT in amounts:
         rest = readings[BEFORE].value - sum(amounts.values())
         items.append(LedgerItem("unexplained", round(rest, 2)))

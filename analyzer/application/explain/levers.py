@@ -8,8 +8,8 @@ from typing import Final
 
 from analyzer.application.evaluate import inputs_read
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import FRACTION, TOKENS, Inputs
-from analyzer.domain.evaluation import CaseResult, Value
+from analyzer.application.explain.inputs import FRACTION, TOKENS
+from analyzer.domain.evaluation import CaseResult, Inputs, Value
 from analyzer.domain.explanation import Lever
 from analyzer.domain.rules import SymbolRule
 

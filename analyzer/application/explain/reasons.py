@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from analyzer.application.explain.inputs import COST, FRACTION, TOKENS, Inputs
-from analyzer.domain.evaluation import CaseResult
+from analyzer.application.explain.inputs import COST, FRACTION, TOKENS
+from analyzer.domain.evaluation import CaseResult, Inputs
 from analyzer.domain.explanation import Difference
 from analyzer.domain.startup import AFTER, AFTER_POOL, BEFORE, LEFT, Reading, Start
 

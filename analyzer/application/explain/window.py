@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import FRACTION, REST, TOKENS, Inputs
+from analyzer.application.explain.inputs import FRACTION, REST, TOKENS
 from analyzer.application.search import first_step
-from analyzer.domain.evaluation import CaseResult
+from analyzer.domain.evaluation import CaseResult, Inputs
 from analyzer.domain.explanation import Window
 from analyzer.domain.startup import AFTER_POOL, BEFORE, GRAPHS, LEFT, Reading, Start
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
-from analyzer.cli.options import Common, common_options, selection_options
+from analyzer.cli.options import Common, ModelOptions, common_options, model_options, selection_options
 from analyzer.cli.output import emit, note_all
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -17,10 +19,12 @@ _BAD_CASE = 2
 @click.argument("ref")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
 @click.option("--inputs", metavar="FILE", help="A JSON list of cases (`scenario`, `inputs`); - reads stdin.")
+@model_options
 @selection_options
 @common_options("eval")
 def command(
     common: Common,
+    model: ModelOptions,
     ref: str,
     settings: tuple[str, ...],
     inputs: str | None,
@@ -32,9 +36,12 @@ def command(
     from analyzer.cli.cases import read_cases
     from analyzer.domain.errors import UsageError
 
-    cases = read_cases(inputs, settings, scenarios)
     with api.Workspace(common.for_api()) as workspace:
+        meant = api.read_model(ref, model.config, model.arguments, options=workspace)
+        named = scenarios or ((meant.scenario,) if model.config is not None else ())
+        cases = [meant.case(case) for case in read_cases(inputs, settings, named)]
         report = api.evaluate(ref, cases, quantities=quantities, options=workspace)
+        report = replace(report, assumed=meant.assumptions(named))
         problems = [result.problem for result in report.results if result.problem is not None]
         if problems and inputs is None:
             raise UsageError(problems[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.cli.options import Common, common_options
+from analyzer.cli.options import Common, ModelOptions, common_options, model_options
 from analyzer.cli.output import emit, note_all
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -20,9 +20,11 @@ _STDIN = "-"
 @click.option("--scenario", metavar="NAME", help="The family of the model, when the log does not tell it.")
 @click.option("--start", type=click.IntRange(1), metavar="N", help="The start to explain (default: the last one).")
 @click.option("--tolerance", type=click.FloatRange(0), metavar="GIB", help="By how much a prediction may miss.")
+@model_options
 @common_options("explain")
 def command(
     common: Common,
+    model: ModelOptions,
     logs: tuple[str, ...],
     ref: str | None,
     settings: tuple[str, ...],
@@ -46,6 +48,8 @@ def command(
             given=given,
             start=start,
             tolerance=tolerance,
+            model=model.config,
+            arguments=model.arguments,
             options=workspace,
         )
         emit("explain", report, common, workspace.rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.cli.options import Common, common_options
+from analyzer.cli.options import Common, ModelOptions, common_options, model_options
 from analyzer.cli.output import emit, note_all
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -24,15 +24,17 @@ _UNKNOWNS = ("fraction", "weights", "cap")
     help="What to solve for: the fraction (default), the size of the weights, the cap on tokens (repeatable).",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
-@click.option("--scenario", default="mha", metavar="NAME", help="The family of the model (default: mha).")
+@click.option("--scenario", metavar="NAME", help="The family of the model (default: what --model tells, else mha).")
+@model_options
 @common_options("solve")
 def command(
     common: Common,
+    model: ModelOptions,
     ref: str,
     target_tokens: int,
     unknowns: tuple[str, ...],
     settings: tuple[str, ...],
-    scenario: str,
+    scenario: str | None,
 ) -> int:
     """Find the fraction, weight size or cap with which a server of REF reaches a number of tokens.
 
@@ -49,9 +51,11 @@ def command(
             unknowns=unknowns or _UNKNOWNS[:1],
             given=given,
             scenario=scenario,
+            model=model.config,
+            arguments=model.arguments,
             options=workspace,
         )
-        emit("solve", report, common, workspace.rules, [scenario])
+        emit("solve", report, common, workspace.rules, [report.scenario])
     if not common.in_text:
         note_all(report.notes, common)
     return int(any(solution.value is None for solution in report.solutions))
