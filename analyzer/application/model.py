@@ -17,6 +17,7 @@ from analyzer.domain.semantics import MissingInputError, Off, RaisedError
 from analyzer.domain.terms import Scalar, symbol
 
 _MAX_DEPTH: Final = 3
+_LAYER_KINDS: Final = ("full_attention_layers", "swa_attention_layers", "mamba_layers")
 # A model of several parts keeps what the language part has under one of these.
 _TEXT_PARTS: Final = (("text_config",), ("thinker_config", "text_config"), ("llm_config",), ("language_config",))
 _BYTES: Final = {"float32": 4, "float": 4, "bfloat16": 2, "float16": 2, "half": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
@@ -24,7 +25,7 @@ _BYTES: Final = {"float32": 4, "float": 4, "bfloat16": 2, "float16": 2, "half": 
 _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "use_mla_backend": ("kv_lora_rank",),
     "is_dsa": ("index_topk",),
-    "is_mambaish": ("linear_num_key_heads", "mamba_num_heads", "mamba_d_state", "hybrid_override_pattern"),
+    "is_hybrid_linear": ("linear_num_key_heads", "mamba_num_heads", "mamba_d_state", "hybrid_override_pattern"),
     "is_dsv4": ("compress_ratios",),
 }
 # The family of each guard, the most special first.
@@ -32,7 +33,7 @@ _FAMILIES: Final = {
     "is_dsv4": "dsv4",
     "is_minimax_sparse": "minimax",
     "is_dsa": "dsa",
-    "is_mambaish": "mamba",
+    "is_hybrid_linear": "mamba",
     "is_hybrid_swa": "swa",
     "use_mla_backend": "mla",
 }
@@ -165,8 +166,15 @@ def _set_rest(
     text: Mapping[str, Any], rules: RuleSet, computed: _Computed, values: dict[str, Value], assumed: dict[str, str]
 ) -> None:
     """Symbols that the release does not compute, from the entry of the same name."""
-    entries = {**text, "context_len": text.get("max_position_embeddings"), "num_layers": text.get("num_hidden_layers")}
     keys = {"context_len": "max_position_embeddings", "num_layers": "num_hidden_layers"}
+    counts = _layer_counts(text)
+    entries = {
+        **text,
+        **{name: text.get(key) for name, key in keys.items()},
+        **{n: count for n, (count, _) in counts.items()},
+    }
+    reasons = {name: f"{key} of the configuration, as it is" for name, key in keys.items()}
+    reasons |= {name: f"counted in {key} of the configuration" for name, (_, key) in counts.items()}
     for name, rule in rules.symbols.items():
         value = entries.get(name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -174,7 +182,23 @@ def _set_rest(
             continue
         if computed.value(name) is None:
             values[name] = value
-            assumed[name] = f"{keys.get(name, name)} of the configuration, as it is"
+            assumed[name] = reasons.get(name, f"{name} of the configuration, as it is")
+
+
+def _layer_counts(text: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    """How many layers of each kind there are, and the entry that tells."""
+    layers, interval, kinds = (text.get(key) for key in ("num_hidden_layers", "full_attention_interval", "layer_types"))
+    if isinstance(kinds, list):
+        full = sum(kind in ("full_attention", "attention") for kind in kinds)
+        sliding = sum(kind in ("sliding_attention", "chunked_attention") for kind in kinds)
+        found = (full, sliding, len(kinds) - full - sliding)
+        return {name: (count, "layer_types") for name, count in zip(_LAYER_KINDS, found, strict=True)}
+    if isinstance(layers, int) and isinstance(interval, int) and interval > 0:
+        full = layers // interval
+        return {
+            name: (n, "full_attention_interval") for name, n in zip(_LAYER_KINDS, (full, 0, layers - full), strict=True)
+        }
+    return {}
 
 
 def _scenario(text: Mapping[str, Any], rules: RuleSet, computed: _Computed) -> tuple[str, str]:

@@ -21,7 +21,10 @@ _REDUCTIONS: Final[Mapping[str, Callable[[Sequence[Value]], Value]]] = {
     "max of": max,
     "min of": min,
     "sum of": sum,
+    "any": any,
+    "all": all,
 }
+_OF_NOTHING: Final[Mapping[str, Value]] = {"len": 0, "sum of": 0, "any": False, "all": True}
 ITERATIONS: Final = frozenset({EACH, "range", "item", *_REDUCTIONS})
 
 
@@ -68,7 +71,7 @@ def _over(term: Opaque, values: list[Value]) -> Value:
 
 
 def _of_nothing(term: Opaque, sequence: Value) -> Value:
-    return 0 if term.name in ("len", "sum of") and _is_sequence(sequence) else Off(term.name)
+    return _OF_NOTHING[term.name] if term.name in _OF_NOTHING and _is_sequence(sequence) else Off(term.name)
 
 
 def _is_sequence(value: Value) -> bool:
