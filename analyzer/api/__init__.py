@@ -22,6 +22,7 @@ from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport, Inputs, Value
 from analyzer.domain.explanation import ExplainReport
+from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
 from analyzer.domain.report import DiffReport, Kind
@@ -47,6 +48,7 @@ __all__ = [
     "EvaluationReport",
     "ExplainReport",
     "GraphReport",
+    "ImpactReport",
     "Kind",
     "Options",
     "Pin",
@@ -65,6 +67,7 @@ __all__ = [
     "evaluate",
     "explain",
     "graph",
+    "impact",
     "read_model",
     "read_pin",
     "rules",
@@ -255,6 +258,36 @@ def read_model(
     with _workspace(options) as workspace:
         read = read_model_config(config) if config is not None else {}
         return use_case.read_model(read, arguments or {}, workspace.snapshot(ref).extraction, workspace.rules)
+
+
+def impact(  # noqa: PLR0913 - each is an option of the command
+    base: str,
+    head: str,
+    *,
+    model: Path | None = None,
+    arguments: Mapping[str, Scalar] | None = None,
+    given: Mapping[str, Value] | None = None,
+    scenario: str | None = None,
+    options: Options | Workspace = _DEFAULTS,
+) -> ImpactReport:
+    """What two refs compute for one server, and which term makes the difference.
+
+    `given` sets inputs, such as ``pre_model_load_memory`` and ``available_gpu_memory``, for both.
+    """
+    from analyzer.application.explain.formula import FormulaOf
+    from analyzer.application.impact import measure_impact
+
+    with _workspace(options) as workspace:
+        sides = []
+        for ref in (base, head):
+            meant = read_model(ref, model, arguments, options=workspace)
+            chosen = scenario or meant.scenario
+            select_scenarios([chosen], workspace.rules)
+            found = workspace.snapshot(ref)
+            inputs = replace(meant.inputs, values={**meant.inputs.values, **(given or {})})
+            sides.append((FormulaOf(found.revision, found.extraction, workspace.rules, chosen), inputs))
+        (old, before), (new, after) = sides
+        return measure_impact(old, new, before, after)
 
 
 def explain(  # noqa: PLR0913 - each is an option of the command

@@ -13,9 +13,11 @@ from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, Value
 
 
-def read_cases(file: str | None, settings: Sequence[str], scenarios: Sequence[str]) -> list[Case]:
-    """The cases to evaluate: those of `file` with `settings` put over each, or one per scenario."""
-    values = dict(read_setting(setting) for setting in settings)
+def read_cases(
+    file: str | None, settings: Sequence[str], scenarios: Sequence[str], given: Mapping[str, Value]
+) -> list[Case]:
+    """The cases to evaluate: those of `file` with `given` and `settings` put over each, or one per scenario."""
+    values = {**given, **dict(map(read_setting, settings))}
     if file is None:
         return [Case(values, scenario) for scenario in scenarios or (DEFAULT_SCENARIO,)]
     if len(scenarios) > 1:

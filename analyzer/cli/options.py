@@ -124,10 +124,25 @@ _SERVER_OPTIONS: Final[dict[str, tuple[str, Any, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The configuration of a model, and the arguments that a server of it gets."""
+    """The configuration of a model, the arguments that a server of it gets, and the memory of its device."""
 
     config: Path | None
     arguments: dict[str, Any]
+    gpu_memory: float | None
+    weights: float | None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of it was given."""
+        return bool(self.config or self.arguments or self.memory)
+
+    @property
+    def memory(self) -> dict[str, float]:
+        """Free memory before and after loading, as inputs."""
+        found = {} if self.gpu_memory is None else {"pre_model_load_memory": self.gpu_memory}
+        if self.gpu_memory is not None and self.weights is not None:
+            found["available_gpu_memory"] = self.gpu_memory - self.weights
+        return found
 
 
 def model_options(function: Function) -> Function:
@@ -139,8 +154,13 @@ def model_options(function: Function) -> Function:
         arguments = {name: value for name, value in found.items() if value is not None}
         if values.pop("server_enable_dp_attention"):
             arguments["enable_dp_attention"] = True
-        return function(*positional, model=ModelOptions(values.pop("model_config"), arguments), **values)
+        memory = values.pop("gpu_memory"), values.pop("weights")
+        return function(*positional, model=ModelOptions(values.pop("model_config"), arguments, *memory), **values)
 
+    click.option("--weights", type=click.FloatRange(0), metavar="GIB", help="What loading takes of one device.")(call)
+    click.option("--gpu-memory", type=click.FloatRange(0), metavar="GIB", help="Free memory of one device at first.")(
+        call
+    )
     click.option("--enable-dp-attention", "server_enable_dp_attention", is_flag=True, help="Data-parallel attention.")(
         call
     )
@@ -149,6 +169,12 @@ def model_options(function: Function) -> Function:
     text = "A Hugging Face config.json: sets the scenario and the inputs that describe the model."
     click.option("--model", "model_config", type=_PATH, metavar="CONFIG_JSON", help=text)(call)
     return call
+
+
+def set_option(function: Function) -> Function:
+    """Give a command ``--set``, as its argument `settings`."""
+    text = "An input; VALUE is JSON, else a string (repeatable)."
+    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=text)(function)
 
 
 def version_option() -> click.Option:

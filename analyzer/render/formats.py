@@ -21,13 +21,17 @@ class Format:
 
 _GATES: Final = ("diff", "check")
 FORMATS: Final[Mapping[str, Format]] = {
-    "text": Format("analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules", "explain", "solve"), (".txt",)),
+    "text": Format(
+        "analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact"), (".txt",)
+    ),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),
     "mermaid": Format("analyzer.render.mermaid", ("graph",), (".mmd",)),
     "json": Format(
-        "analyzer.render.json", (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve"), (".json",)
+        "analyzer.render.json",
+        (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve", "impact"),
+        (".json",),
     ),
-    "markdown": Format("analyzer.render.markdown", (*_GATES, "rules", "explain"), (".md", ".markdown")),
+    "markdown": Format("analyzer.render.markdown", (*_GATES, "rules", "explain", "impact"), (".md", ".markdown")),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),
     "github": Format("analyzer.render.github", _GATES, ()),
 }

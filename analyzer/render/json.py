@@ -10,6 +10,7 @@ from typing import Any, Final
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
+from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
 from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
@@ -108,6 +109,29 @@ def render_explain(report: ExplainReport, page: Page) -> str:
     """A start reconciled with the formula."""
     del page
     return write_object(explain_object(report))
+
+
+def render_impact(report: ImpactReport, page: Page) -> str:
+    """One server under two releases."""
+    del page
+    return write_object(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "base": _revision(report.base),
+            "head": _revision(report.head),
+            "scenario": report.scenario,
+            "inputs": dict(report.inputs),
+            "assumed": dict(report.assumed),
+            "quantities": {
+                item.quantity: {"before": item.before, "after": item.after, "unit": item.unit}
+                for item in report.outcomes
+            },
+            "movements": [{"term": item.term, "tokens": item.tokens, "gib": item.gib} for item in report.movements],
+            "errors": dict(report.errors),
+            "missing": list(report.missing),
+            "notes": list(report.notes),
+        }
+    )
 
 
 def render_solve(report: SolveReport, page: Page) -> str:

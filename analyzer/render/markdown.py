@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.domain.explanation import ExplainReport
+from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.views import RulesReport
@@ -12,6 +13,7 @@ from analyzer.render.check_markdown import write_check
 from analyzer.render.comment import write_comment
 from analyzer.render.defuse import defuse
 from analyzer.render.explain_markdown import write_explain
+from analyzer.render.impact_markdown import write_impact
 from analyzer.render.page import Page
 from analyzer.render.rules_markdown import write_rules
 
@@ -29,6 +31,11 @@ def render_check(report: CheckReport, page: Page) -> str:
 def render_explain(report: ExplainReport, page: Page) -> str:
     """A start reconciled with the formula."""
     return _joined(write_explain(report, page))
+
+
+def render_impact(report: ImpactReport, page: Page) -> str:
+    """One server under two releases."""
+    return _joined(write_impact(report, page))
 
 
 def render_rules(report: RulesReport, page: Page) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
+from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.solution import SolveReport
@@ -24,6 +25,7 @@ from analyzer.render.check_text import write_check
 from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
 from analyzer.render.explain_text import write_explain
+from analyzer.render.impact_text import write_impact
 from analyzer.render.page import Page
 from analyzer.render.rules_text import write_rules
 from analyzer.render.solve_text import write_solve
@@ -96,6 +98,13 @@ def render_explain(report: ExplainReport, page: Page) -> str:
     """A start reconciled with the formula."""
     document = Document(page.width)
     write_explain(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_impact(report: ImpactReport, page: Page) -> str:
+    """One server under two releases."""
+    document = Document(page.width)
+    write_impact(document, report, page)
     return paint(document, colour=page.colour)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from analyzer.cli.options import Common, ModelOptions, common_options, model_options, selection_options
+from analyzer.cli.options import Common, ModelOptions, common_options, model_options, selection_options, set_option
 from analyzer.cli.output import emit, note_all
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -17,7 +17,7 @@ _BAD_CASE = 2
 
 @click.command("eval")
 @click.argument("ref")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
+@set_option
 @click.option("--inputs", metavar="FILE", help="A JSON list of cases (`scenario`, `inputs`); - reads stdin.")
 @model_options
 @selection_options
@@ -39,7 +39,7 @@ def command(
     with api.Workspace(common.for_api()) as workspace:
         meant = api.read_model(ref, model.config, model.arguments, options=workspace)
         named = scenarios or ((meant.scenario,) if model.config is not None else ())
-        cases = [meant.case(case) for case in read_cases(inputs, settings, named)]
+        cases = [meant.case(case) for case in read_cases(inputs, settings, named, model.memory)]
         report = api.evaluate(ref, cases, quantities=quantities, options=workspace)
         report = replace(report, assumed=meant.assumptions(named))
         problems = [result.problem for result in report.results if result.problem is not None]

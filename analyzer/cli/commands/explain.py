@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.cli.options import Common, ModelOptions, common_options, model_options
+from analyzer.cli.options import Common, ModelOptions, common_options, model_options, set_option
 from analyzer.cli.output import emit, note_all
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -16,7 +16,7 @@ _STDIN = "-"
 @click.command("explain")
 @click.argument("logs", nargs=-1, metavar="[LOG]...")
 @click.option("--ref", metavar="REF", help="The release that wrote the log, when the log does not say.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
+@set_option
 @click.option("--scenario", metavar="NAME", help="The family of the model, when the log does not tell it.")
 @click.option("--start", type=click.IntRange(1), metavar="N", help="The start to explain (default: the last one).")
 @click.option("--tolerance", type=click.FloatRange(0), metavar="GIB", help="By how much a prediction may miss.")
@@ -39,7 +39,7 @@ def command(
     from analyzer import api
     from analyzer.cli.cases import read_setting
 
-    given = dict(read_setting(setting) for setting in settings)
+    given = {**model.memory, **dict(map(read_setting, settings))}
     with api.Workspace(common.for_api()) as workspace:
         report = api.explain(
             logs or (_STDIN,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.cli.options import Common, ModelOptions, common_options, model_options
+from analyzer.cli.options import Common, ModelOptions, common_options, model_options, set_option
 from analyzer.cli.output import emit, note_all
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -23,7 +23,7 @@ _UNKNOWNS = ("fraction", "weights", "cap")
     multiple=True,
     help="What to solve for: the fraction (default), the size of the weights, the cap on tokens (repeatable).",
 )
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An input; VALUE is JSON, else a string.")
+@set_option
 @click.option("--scenario", metavar="NAME", help="The family of the model (default: what --model tells, else mha).")
 @model_options
 @common_options("solve")
@@ -43,7 +43,7 @@ def command(
     from analyzer import api
     from analyzer.cli.cases import read_setting
 
-    given = dict(read_setting(setting) for setting in settings)
+    given = {**model.memory, **dict(map(read_setting, settings))}
     with api.Workspace(common.for_api()) as workspace:
         report = api.solve(
             ref,
