@@ -54,42 +54,42 @@ class NodeTable:
             case Constant(value):
                 return _constant_row(value)
             case Apply(op, args):
-                return ["apply", op, *map(self._indexes.__getitem__, args)]
+                return [op, *map(self._indexes.__getitem__, args)]
             case Conditional(guard, then, otherwise):
-                return ["if", *map(self._indexes.__getitem__, (guard, then, otherwise))]
+                return ["$if", *map(self._indexes.__getitem__, (guard, then, otherwise))]
             case Opaque(name, args):
-                return ["opaque", name, *map(self._indexes.__getitem__, args)]
+                return ["$call", name, *map(self._indexes.__getitem__, args)]
             case Handle(kind, key):
-                return ["handle", kind, key]
+                return ["$handle", kind, key]
             case Symbol(name):
-                return ["symbol", name]
+                return ["$in", name]
             case Atom(name):
-                return ["atom", name]
+                return ["$atom", name]
             case Raise(exception):
-                return ["raise", exception]
+                return ["$raise", exception]
 
 
 def _constant_row(value: Scalar) -> list[Any]:
     if isinstance(value, float) and not math.isfinite(value):
-        return ["float", repr(value)]
+        return ["$float", repr(value)]
     if isinstance(value, int) and abs(value) > _EXACT_INTEGER:
-        return ["int", str(value)]
-    return ["const", value]
+        return ["$int", str(value)]
+    return ["$", value]
 
 
 def read_nodes(rows: Sequence[Sequence[Any]]) -> list[Term]:
     """The terms of a table, by index. Raises LookupError, TypeError or ValueError when it is damaged."""
     terms: list[Term] = []
     for row in rows:
-        terms.append(_READERS[row[0]](terms, row))
+        terms.append(_READERS.get(row[0], _read_apply)(terms, row))
     return terms
 
 
 def _read_apply(terms: list[Term], row: Sequence[Any]) -> Term:
-    if row[1] not in OPERATORS:
-        message = f"unknown operator {row[1]!r}"
+    if row[0] not in OPERATORS:
+        message = f"unknown operator {row[0]!r}"
         raise ValueError(message)
-    return raw_apply(row[1], [terms[index] for index in row[2:]])
+    return raw_apply(row[0], [terms[index] for index in row[1:]])
 
 
 def _read_conditional(terms: list[Term], row: Sequence[Any]) -> Term:
@@ -101,15 +101,15 @@ def _read_opaque(terms: list[Term], row: Sequence[Any]) -> Term:
     return opaque(row[1], [terms[index] for index in row[2:]])
 
 
+# What is no operator begins with a dollar sign.
 _READERS: Final[dict[str, Callable[[list[Term], Sequence[Any]], Term]]] = {
-    "apply": _read_apply,
-    "if": _read_conditional,
-    "opaque": _read_opaque,
-    "const": lambda _, row: constant(row[1]),
-    "float": lambda _, row: constant(float(row[1])),
-    "int": lambda _, row: constant(int(row[1])),
-    "symbol": lambda _, row: symbol(row[1]),
-    "atom": lambda _, row: atom(row[1]),
-    "raise": lambda _, row: raising(row[1]),
-    "handle": lambda _, row: handle(row[1], row[2]),
+    "$if": _read_conditional,
+    "$call": _read_opaque,
+    "$": lambda _, row: constant(row[1]),
+    "$float": lambda _, row: constant(float(row[1])),
+    "$int": lambda _, row: constant(int(row[1])),
+    "$in": lambda _, row: symbol(row[1]),
+    "$atom": lambda _, row: atom(row[1]),
+    "$raise": lambda _, row: raising(row[1]),
+    "$handle": lambda _, row: handle(row[1], row[2]),
 }

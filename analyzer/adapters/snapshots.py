@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from analyzer.adapters.node_table import NodeTable, read_nodes
+from analyzer.adapters.place_table import NameTable, name_at, read_places
 from analyzer.domain.errors import SnapshotError
 from analyzer.domain.extraction import (
     Call,
@@ -36,7 +37,7 @@ class _StoredFormula(msgspec.Struct, frozen=True):
     source_unit: str
     error: int | None
     source_name: str
-    locations: tuple[Span, ...]
+    locations: str
 
 
 class _StoredInput(msgspec.Struct, frozen=True):
@@ -44,7 +45,26 @@ class _StoredInput(msgspec.Struct, frozen=True):
 
     default: int | None
     source_names: tuple[str, ...]
-    locations: tuple[Span, ...]
+    locations: str
+
+
+class _StoredHop(msgspec.Struct, frozen=True, array_like=True):
+    """A Hop whose names are rows of the name table."""
+
+    kind: str
+    caller: int
+    callee: int
+    source: str
+    target: str
+    place: str
+
+
+class _StoredCall(msgspec.Struct, frozen=True, array_like=True):
+    """A Call whose names are rows of the name table."""
+
+    caller: int
+    callee: int
+    place: str
 
 
 class _Stored(msgspec.Struct, frozen=True):
@@ -62,14 +82,15 @@ class _Stored(msgspec.Struct, frozen=True):
     definitions: dict[str, _StoredFormula]
     inputs: dict[str, _StoredInput]
     units: dict[str, str]
-    path: tuple[Hop, ...]
+    path: tuple[_StoredHop, ...]
     gaps: tuple[Gap, ...]
     coverage: Coverage
     unit_conversions: tuple[UnitConversion, ...]
     unit_findings: tuple[UnitFinding, ...]
     manifest: dict[str, str | None]
-    calls: tuple[Call, ...]
+    calls: tuple[_StoredCall, ...]
     nodes: list[list[Any]]
+    names: list[str]
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -81,7 +102,7 @@ _DECODER: Final = msgspec.json.Decoder(_Stored)
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """`snapshot` as JSON, one entry a line so that two files compare well."""
-    table = NodeTable()
+    table, names = NodeTable(), NameTable()
     found = snapshot.extraction
     stored = _Stored(
         schema_version=snapshot.schema_version,
@@ -92,18 +113,19 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         commit=snapshot.revision.commit,
         version=snapshot.revision.version,
         entry=found.entry,
-        quantities=_store_formulas(found.quantities, table),
-        definitions=_store_formulas(found.definitions, table),
-        inputs={name: _store_input(facts, table) for name, facts in sorted(found.inputs.items())},
+        quantities=_store_formulas(found.quantities, table, names),
+        definitions=_store_formulas(found.definitions, table, names),
+        inputs={name: _store_input(facts, table, names) for name, facts in sorted(found.inputs.items())},
         units=dict(sorted(snapshot.units.items())),
-        path=found.hops,
+        path=tuple(_store_hop(hop, names) for hop in found.hops),
         gaps=found.gaps,
         coverage=found.coverage,
         unit_conversions=found.unit_conversions,
         unit_findings=found.unit_findings,
         manifest=dict(sorted(found.manifest.items())),
-        calls=found.calls,
+        calls=tuple(_store_call(call, names) for call in found.calls),
         nodes=table.nodes,
+        names=names.names,
     )
     return _one_entry_a_line({name: getattr(stored, name) for name in stored.__struct_fields__})
 
@@ -156,7 +178,7 @@ def _unreadable(content: bytes, name: str, reason: str) -> SnapshotError:
     return SnapshotError(f"the snapshot is damaged: {reason}", where=name, hint=hint)
 
 
-def _store_formulas(formulas: Mapping[str, Formula], table: NodeTable) -> dict[str, _StoredFormula]:
+def _store_formulas(formulas: Mapping[str, Formula], table: NodeTable, names: NameTable) -> dict[str, _StoredFormula]:
     return {
         name: _StoredFormula(
             term=table.index(formula.term),
@@ -164,53 +186,73 @@ def _store_formulas(formulas: Mapping[str, Formula], table: NodeTable) -> dict[s
             source_unit=formula.source_unit,
             error=None if formula.error is None else table.index(formula.error),
             source_name=formula.source_name,
-            locations=formula.locations,
+            locations=names.places(formula.locations),
         )
         for name, formula in sorted(formulas.items())
     }
 
 
-def _store_input(facts: InputFacts, table: NodeTable) -> _StoredInput:
+def _store_input(facts: InputFacts, table: NodeTable, names: NameTable) -> _StoredInput:
     return _StoredInput(
         default=None if facts.default is None else table.index(facts.default),
         source_names=facts.source_names,
-        locations=facts.locations,
+        locations=names.places(facts.locations),
     )
+
+
+def _store_hop(hop: Hop, names: NameTable) -> _StoredHop:
+    place = names.places((Span(hop.path, hop.line, hop.line),))
+    return _StoredHop(hop.kind, names.row(hop.caller), names.row(hop.callee), hop.source, hop.target, place)
+
+
+def _store_call(call: Call, names: NameTable) -> _StoredCall:
+    return _StoredCall(names.row(call.caller), names.row(call.callee), names.places((call.location,)))
 
 
 def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
     return Extraction(
         entry=stored.entry,
-        quantities={name: _restore_formula(item, terms) for name, item in stored.quantities.items()},
-        definitions={name: _restore_formula(item, terms) for name, item in stored.definitions.items()},
+        quantities={name: _restore_formula(item, terms, stored.names) for name, item in stored.quantities.items()},
+        definitions={name: _restore_formula(item, terms, stored.names) for name, item in stored.definitions.items()},
         inputs={
             name: InputFacts(
                 name,
                 None if item.default is None else terms[item.default],
                 item.source_names,
-                item.locations,
+                read_places(item.locations, stored.names),
             )
             for name, item in stored.inputs.items()
         },
-        hops=stored.path,
+        hops=tuple(_restore_hop(hop, stored.names) for hop in stored.path),
         gaps=stored.gaps,
         coverage=stored.coverage,
         unit_conversions=stored.unit_conversions,
         unit_findings=stored.unit_findings,
         manifest=stored.manifest,
-        calls=stored.calls,
+        calls=tuple(_restore_call(call, stored.names) for call in stored.calls),
     )
 
 
-def _restore_formula(item: _StoredFormula, terms: list[Term]) -> Formula:
+def _restore_formula(item: _StoredFormula, terms: list[Term], names: Sequence[str]) -> Formula:
     return Formula(
         term=terms[item.term],
         unit=item.unit,
         source_unit=item.source_unit,
         error=None if item.error is None else terms[item.error],
         source_name=item.source_name,
-        locations=item.locations,
+        locations=read_places(item.locations, names),
     )
+
+
+def _restore_hop(hop: _StoredHop, names: Sequence[str]) -> Hop:
+    (place,) = read_places(hop.place, names)
+    caller, callee = name_at(hop.caller, names), name_at(hop.callee, names)
+    return Hop(hop.kind, caller, callee, hop.source, hop.target, place.path, place.line)
+
+
+def _restore_call(call: _StoredCall, names: Sequence[str]) -> Call:
+    (place,) = read_places(call.place, names)
+    return Call(name_at(call.caller, names), name_at(call.callee, names), place)
 
 
 def _one_entry_a_line(document: Mapping[str, Any]) -> bytes:

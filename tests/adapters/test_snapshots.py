@@ -73,7 +73,7 @@ def damage(change: str) -> bytes:
         case "cut":
             return content[:-50]
         case "operator":
-            return content.replace(b'["apply","*"', b'["apply","?"')
+            return content.replace(b'["*"', b'["?"')
         case "index":
             return content.replace(b'"term":', b'"term":9')
         case _:
