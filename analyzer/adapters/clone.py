@@ -20,6 +20,7 @@ from git.util import remove_password_if_present
 
 from analyzer.adapters.content import printable
 from analyzer.adapters.git_command import GitCommand, first_line, git_is_missing
+from analyzer.adapters.store import prepare_cache
 from analyzer.domain.errors import RepositoryError
 from analyzer.ports import Progress
 
@@ -38,7 +39,7 @@ def clone_to_cache(url: str, directory: Path, progress: Progress) -> Path:
         return directory
     progress.note(f"cloning {_public(url)} into {printable(str(directory))}, once")
     try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        prepare_cache(directory.parent)
         with tempfile.TemporaryDirectory(prefix=".clone-", dir=directory.parent) as folder:
             made = Path(folder, directory.name)
             _clone(url, made, progress)

@@ -13,6 +13,7 @@ from typing import Final
 from packaging.version import Version
 
 from analyzer.adapters.content import printable
+from analyzer.adapters.store import prepare_cache
 from analyzer.adapters.versions import parse_version, sort_releases, suggestion_hint
 from analyzer.adapters.wheel import ArchiveTree, archive_version
 from analyzer.domain.errors import RepositoryError, UnknownRefError
@@ -72,7 +73,8 @@ class PackageIndexSource:
     def _download(self, version: Version) -> Path:
         self._progress.note(f"downloading the wheel of sglang {version}")
         try:
-            self._cache.mkdir(parents=True, exist_ok=True)
+            prepare_cache(self._cache.parent)
+            self._cache.mkdir(exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".download-", dir=self._cache) as folder:
                 wheel = _download_wheel(version, Path(folder))
                 return wheel.replace(self._cache / wheel.name)

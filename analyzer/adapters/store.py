@@ -15,6 +15,7 @@ import platformdirs
 
 from analyzer.adapters.content import printable
 from analyzer.domain.errors import UsageError
+from analyzer.domain.views import CachePart, CacheReport
 
 CACHE_VARIABLE: Final = "SGLANG_ANALYZER_CACHE"
 DEFAULT_LIMIT: Final = 512 * 1024 * 1024
@@ -102,6 +103,28 @@ def prepare_cache(root: Path) -> None:
         (root / _TAG_NAME).write_text(_TAG)
 
 
+def cache_report(root: Path) -> CacheReport:
+    """What the cache at `root` holds, one part per folder in it."""
+    folders = [path for path in _entries(root) if path.is_dir() and not path.is_symlink()]
+    parts = [_part(folder) for folder in folders]
+    return CacheReport(root, tuple(sorted(parts, key=lambda part: (-part.size, part.name))))
+
+
+def _entries(root: Path) -> list[Path]:
+    """What is in `root`, nothing when it does not exist. Raises UsageError when it cannot be read."""
+    try:
+        return sorted(root.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(f"cannot read the cache: {error.strerror}", where=printable(str(root))) from error
+
+
+def _part(folder: Path) -> CachePart:
+    sizes = [status.st_size for _, status in _scan([folder])]
+    return CachePart(folder.name, len(sizes), sum(sizes))
+
+
 def cache_size(root: Path) -> int:
     """How many bytes the files below `root` have."""
     return sum(status.st_size for _, status in _scan([root]))
@@ -113,18 +136,20 @@ def clear_cache(root: Path) -> int:
     Raises UsageError when `root` is not marked as a cache: a mistyped setting must not empty a
     home folder.
     """
-    if not root.exists():
+    entries = _entries(root)
+    if not entries:
         return 0
     if not _is_marked(root):
         raise UsageError(
             "the folder is not a cache that analyzer made", where=printable(str(root)), hint=f"check ${CACHE_VARIABLE}"
         )
     before = cache_size(root)
-    for path in root.iterdir():
+    for path in entries:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         elif path.name != _TAG_NAME:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
     return before - cache_size(root)
 
 

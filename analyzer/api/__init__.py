@@ -31,7 +31,7 @@ from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import SolveReport
 from analyzer.domain.terms import Scalar
-from analyzer.domain.views import GraphReport, RulesReport, ShowReport, TraceReport
+from analyzer.domain.views import CacheReport, GraphReport, RulesReport, ShowReport, TraceReport
 
 if TYPE_CHECKING:
     from analyzer.application.model import Model
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnalyzerError",
+    "CacheReport",
     "Case",
     "CaseResult",
     "CheckReport",
@@ -62,7 +63,9 @@ __all__ = [
     "WrittenSnapshot",
     "accept",
     "analyse",
+    "cache",
     "check",
+    "clear_cache",
     "diff",
     "evaluate",
     "explain",
@@ -363,6 +366,20 @@ def solve(  # noqa: PLR0913 - each is an option of the command
         formula = FormulaOf(found.revision, found.extraction, workspace.rules, scenario or meant.scenario)
         inputs = replace(meant.inputs, values={**meant.inputs.values, **(given or {})})
         return use_case.solve(formula, inputs, target, unknowns)
+
+
+def cache() -> CacheReport:
+    """Where the cache is, and what it holds."""
+    from analyzer.adapters.store import cache_report, cache_root
+
+    return cache_report(cache_root())
+
+
+def clear_cache() -> int:
+    """Delete what the cache holds, and nothing elsewhere; the number of bytes that were freed."""
+    from analyzer.adapters import store
+
+    return store.clear_cache(store.cache_root())
 
 
 def snapshot(

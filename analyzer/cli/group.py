@@ -22,6 +22,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "check": "analyzer.cli.commands.check",
     "snapshot": "analyzer.cli.commands.snapshot",
     "rules": "analyzer.cli.commands.rules",
+    "cache": "analyzer.cli.commands.cache",
 }
 _HELP: Final = """Read the KV-cache sizing formula of SGLang at any git ref, and compare it by meaning.
 

@@ -1,9 +1,10 @@
-"""What `show`, `trace`, `graph` and `rules` report, free of any output format."""
+"""What `show`, `trace`, `graph`, `rules` and `cache` report, free of any output format."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
 from analyzer.domain.rules import AnyRule, ChangeRule, InvariantRule, QuantityRule
@@ -81,6 +82,28 @@ class RulesReport:
     def rules(self) -> tuple[AnyRule, ...]:
         """Every rule, those of changes first."""
         return (*self.changes, *self.invariants)
+
+
+@dataclass(frozen=True, slots=True)
+class CachePart:
+    """One kind of thing in the cache: how many files, and how many bytes they have."""
+
+    name: str
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheReport:
+    """Where the cache is and what is in it, largest first."""
+
+    folder: Path
+    parts: tuple[CachePart, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(part.size for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def test_clone_is_bare_and_blobless(source: Path, tmp_path: Path, notes: Any, gi
     assert file.content == b"x = 0.4\n"
     assert notes.lines[0].startswith("cloning file://")
     assert notes.lines[-1] == "receiving objects: 100 %"
-    assert sorted(path.name for path in clone.parent.iterdir()) == ["sglang.git"]
+    assert sorted(path.name for path in clone.parent.iterdir()) == ["CACHEDIR.TAG", "sglang.git"]
 
 
 def test_clone_is_made_once(source: Path, tmp_path: Path, notes: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from analyzer.adapters.package_index import PackageIndexSource
+from analyzer.adapters.store import clear_cache
 from analyzer.domain.errors import RepositoryError, UnknownRefError
 
 
@@ -59,6 +60,7 @@ def test_download_happens_once(packages: PackageIndexSource, index: Path, notes:
     assert packages.resolve("v0.4.0") == first
     assert notes.lines == ["downloading the wheel of sglang 0.4.0"]
     assert [path.name for path in (tmp_path / "cache/wheels").iterdir()] == [first.commit]
+    assert clear_cache(tmp_path / "cache") > 0
 
 
 def test_wheel_for_another_platform_will_do(packages: PackageIndexSource, index: Path) -> None:

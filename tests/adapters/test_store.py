@@ -12,6 +12,7 @@ from analyzer.adapters import store as module
 from analyzer.adapters.store import (
     DiskBlobStore,
     NullStore,
+    cache_report,
     cache_root,
     cache_size,
     clear_cache,
@@ -150,6 +151,23 @@ def test_clear_does_not_follow_links(tmp_path: Path) -> None:
     (tmp_path / "cache/link").symlink_to(tmp_path / "elsewhere")
     clear_cache(tmp_path / "cache")
     assert (tmp_path / "elsewhere/file").exists()
+
+
+def test_report_names_the_parts_largest_first(store: DiskBlobStore, tmp_path: Path) -> None:
+    store.put("facts", "key", b"value")
+    (store.root / "wheels").mkdir()
+    (store.root / "wheels/a.whl").write_bytes(b"x" * 5000)
+    (tmp_path / "elsewhere").write_bytes(b"x" * 9000)
+    (store.root / "link").symlink_to(tmp_path)
+    report = cache_report(store.root)
+    assert [(part.name, part.files) for part in report.parts] == [("wheels", 1), ("facts", 1)]
+    assert 5000 < report.size < 6000
+
+
+def test_a_cache_that_is_a_file_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot read the cache"):
+        cache_report(tmp_path / "file")
 
 
 def test_absent_cache(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.adapters.store import prepare_cache
 from tests.cli.conftest import Run
 
 START = ("--set", "available_gpu_memory=21.71", "--set", "pre_model_load_memory=94.04")
@@ -263,6 +264,28 @@ def test_update_needs_a_folder(analyzer: Run) -> None:
     found = analyzer("check", "v0.4.0", "--update")
     assert (found.code, found.out) == (2, "")
     assert "--against DIR" in found.err
+
+
+def test_cache_says_where_and_how_large_and_clears(analyzer: Run, tmp_path: Path) -> None:
+    prepare_cache(tmp_path / "cache")
+    (tmp_path / "cache" / "wheels").mkdir()
+    (tmp_path / "cache" / "wheels" / "a.whl").write_bytes(b"x" * 2048)
+    shown = analyzer("cache", source=False)
+    assert shown.out.splitlines() == [
+        f"{tmp_path / 'cache'}: 2.0 KiB",
+        "     2.0 KiB  releases from the package index (wheels), 1 file",
+    ]
+    assert analyzer("cache", "--clear", source=False).out == "2.0 KiB freed\n"
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["CACHEDIR.TAG"]
+
+
+def test_cache_clears_no_folder_of_somebody_else(analyzer: Run, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "thesis.txt").write_text("precious")
+    found = analyzer("cache", "--clear", source=False)
+    assert (found.code, found.out) == (2, "")
+    assert "not a cache that analyzer made" in found.err
+    assert (tmp_path / "cache" / "thesis.txt").exists()
 
 
 def test_pins_name_the_versions_and_the_line_to_annotate(analyzer: Run, tmp_path: Path) -> None:
