@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from analyzer.adapters.tables import RuleFile, RuleTable
+from analyzer.domain.effect import Limit, Server, parse_limit
 from analyzer.domain.errors import SettingsError, UsageError
+from analyzer.domain.evaluation import DEFAULT_SCENARIO
 from analyzer.domain.report import Kind
 from analyzer.domain.rules import LEVELS, RuleSet
 from analyzer.domain.scenario import scenario_values
@@ -67,6 +69,8 @@ def _read(file: RuleFile, table: RuleTable, folder: Path, rules: RuleSet, format
         repository=folder / Path(repository).expanduser() if repository else None,
         formats=_known(table, "formats", formats),
         fail_on=_KINDS.get(fail_on),
+        fail_if=tuple(_limits(table, rules)),
+        servers=_servers(table, rules),
         place=str(folder / file.path),
     )
     table.close()
@@ -106,6 +110,41 @@ def _levels(table: RuleTable, rules: RuleSet) -> dict[str, str]:
         if name not in known:
             inner.problem(name, f"unknown rule {name!r}{suggestion(name, known)}")
     return {name: inner.text(name, among=LEVELS) for name in inner.names()}
+
+
+def _limits(table: RuleTable, rules: RuleSet) -> Iterator[Limit]:
+    for text in table.texts("fail_if"):
+        try:
+            limit = parse_limit(text)
+        except UsageError as error:
+            table.problem("fail_if", str(error))
+            continue
+        _require(table, "fail_if", limit.quantity, rules.quantities)
+        yield limit
+
+
+def _servers(table: RuleTable, rules: RuleSet) -> tuple[Server, ...]:
+    found: dict[str, Server] = {}
+    for item in table.items("server"):
+        server = _server(item, rules)
+        if server.name in found:
+            item.problem("name", f"two servers have the name {server.name!r}")
+        found[server.name] = server
+    return tuple(found.values())
+
+
+def _server(table: RuleTable, rules: RuleSet) -> Server:
+    scenario = table.text("scenario", default=DEFAULT_SCENARIO)
+    try:
+        scenario_values(rules, scenario)
+    except UsageError as error:
+        table.problem("scenario", str(error))
+    inputs = table.assignment("inputs")
+    for name in inputs:
+        _require(table, "inputs", name, rules.symbols.keys() | rules.quantities.keys())
+    found = Server(table.text("name"), scenario, inputs)
+    table.close()
+    return found
 
 
 def _ignore(table: RuleTable, rules: RuleSet) -> Ignore:

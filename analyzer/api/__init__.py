@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
-from analyzer.application.selection import check_scope, select_quantities, select_scenarios
+from analyzer.application.selection import check_scope, require, select_quantities, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
+from analyzer.domain.effect import Effect, Limit, Server, parse_limit
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
 from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport, Inputs, Value
 from analyzer.domain.explanation import ExplainReport
@@ -46,14 +47,17 @@ __all__ = [
     "CaseResult",
     "CheckReport",
     "DiffReport",
+    "Effect",
     "EvaluationReport",
     "ExplainReport",
     "GraphReport",
     "ImpactReport",
     "Kind",
+    "Limit",
     "Options",
     "Pin",
     "RulesReport",
+    "Server",
     "Settings",
     "ShowReport",
     "Snapshot",
@@ -62,6 +66,7 @@ __all__ = [
     "Workspace",
     "WrittenSnapshot",
     "accept",
+    "add_effects",
     "analyse",
     "cache",
     "check",
@@ -72,6 +77,7 @@ __all__ = [
     "graph",
     "impact",
     "read_model",
+    "parse_limit",
     "read_pin",
     "rules",
     "show",
@@ -134,6 +140,31 @@ def accept(report: DiffReport, settings: Settings, baseline: Path | None = None)
 
     known = read_baseline(baseline) if baseline is not None else frozenset[str]()
     return acceptance.accept(report, settings, known, is_below)
+
+
+def add_effects(
+    report: DiffReport,
+    servers: Sequence[Server],
+    limits: Sequence[Limit] = (),
+    *,
+    options: Options | Workspace = _DEFAULTS,
+) -> DiffReport:
+    """`report` with the effect of the change on each of `servers`, and the `limits` that it breaks.
+
+    A newer side whose formula is lost has no effect that could be computed.
+    """
+    from analyzer.application import effects
+
+    with _workspace(options) as workspace:
+        for limit in limits:
+            require(limit.quantity, workspace.rules.quantities, "quantity")
+        if limits and not servers:
+            hint = "describe one under [[tool.sglang-analyzer.server]] in pyproject.toml: name, scenario, inputs"
+            raise UsageError("no server in the settings that a limit could be judged for", hint=hint)
+        if report.verdict is Kind.LOST or not servers:
+            return report
+        sides = workspace.snapshot(report.base.spec), workspace.snapshot(report.head.spec)
+        return effects.add_effects(report, sides, workspace.rules, servers, limits)
 
 
 def check(  # noqa: PLR0913 - each is an option of the command

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -83,6 +83,7 @@ class Workspace:
             raise UsageError(f"unknown source '{options.source}'", hint=f"known are {', '.join(SOURCES)}")
         self._options = options
         self._exit = ExitStack()
+        self._sides: dict[str, Side] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +109,16 @@ class Workspace:
         return load_settings(self._options.project, self.rules, tuple(FORMATS))
 
     def side(self, spec: str) -> Side:
-        """What `spec` names: a ref, a release, an archive, a folder or the installed package."""
+        """What `spec` names: a ref, a release, an archive, a folder or the installed package.
+
+        It is resolved once, so that all that a workspace says of it is about the same source.
+        """
+        if spec not in self._sides:
+            side = self._find_side(spec)
+            self._sides[spec] = Side(side.revision, cache(side.load))
+        return self._sides[spec]
+
+    def _find_side(self, spec: str) -> Side:
         if self._options.source == "snapshot":
             return self._stored(self.snapshots, spec)
         local = _local_source(spec)

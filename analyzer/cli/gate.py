@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from analyzer.domain.effect import Limit
     from analyzer.domain.report import Kind
 
 # `--help` answers without the domain.
@@ -25,11 +26,36 @@ def fail_on_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def threshold(asked: Kind | None, configured: Kind | None) -> Kind:
-    """The kind of change from which on the gate fails."""
+def fail_if_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--fail-if``."""
+    return click.option(
+        "--fail-if",
+        "limits",
+        multiple=True,
+        callback=_read_limits,
+        metavar="LIMIT",
+        help="Exit with 1 when a quantity of a server in the settings changes so, such as"
+        " 'max_total_num_tokens < -1%' (repeatable). The kinds of change then count only with --fail-on; a lost"
+        " formula always does.",
+    )(function)
+
+
+def threshold(asked: Kind | None, configured: Kind | None, *, by_effect: bool = False) -> Kind:
+    """The kind of change from which on the gate fails; a gate by effect needs none but a lost formula."""
     from analyzer.domain.report import Kind
 
-    return next(kind for kind in (asked, configured, Kind.ROUNDING) if kind is not None)
+    usual = Kind.LOST if by_effect else Kind.ROUNDING
+    return next(kind for kind in (asked, configured, usual) if kind is not None)
+
+
+def _read_limits(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Limit, ...]:
+    """The limits that `values` write."""
+    del context, parameter
+    if not values:
+        return ()
+    from analyzer.domain.effect import parse_limit
+
+    return tuple(map(parse_limit, values))
 
 
 def _read_kind(context: click.Context, parameter: click.Parameter, value: str | None) -> Kind | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from analyzer.domain.effect import Effect
 from analyzer.domain.extraction import Coverage, Gap, Hop
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.terms import Scalar
@@ -114,7 +115,10 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """What `analyzer diff` found between two refs; what is `accepted` counts in no other field."""
+    """What `analyzer diff` found between two refs; what is `accepted` counts in no other field.
+
+    `effects` are those on the servers in the settings.
+    """
 
     base: Revision
     head: Revision
@@ -127,3 +131,9 @@ class DiffReport:
     head_path: tuple[Hop, ...]
     notes: tuple[str, ...]
     accepted: tuple[Accepted, ...] = ()
+    effects: tuple[Effect, ...] = ()
+
+    @property
+    def breaks_a_limit(self) -> bool:
+        """Whether the effect on a server is one that its team will not have."""
+        return any(effect.broken for effect in self.effects)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from analyzer.domain.effect import Limit, Server
 from analyzer.domain.report import Kind
 
 
@@ -33,4 +34,6 @@ class Settings:
     repository: Path | None = None
     formats: tuple[str, ...] = ()
     fail_on: Kind | None = None
+    fail_if: tuple[Limit, ...] = ()
+    servers: tuple[Server, ...] = ()
     place: str = ""

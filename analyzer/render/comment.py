@@ -9,6 +9,7 @@ from analyzer.domain.extraction import Gap
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.source import Revision, Span
 from analyzer.render.blocks import number, plural, revision_title, share, verdict_sentence
+from analyzer.render.effects import effect_advice, effect_change, effect_failure
 from analyzer.render.marking import mark_difference
 from analyzer.render.markup import code, fenced, folded, link, math, prose, table
 from analyzer.render.page import Page
@@ -26,7 +27,7 @@ _ALERTS: Final = {Kind.ROUNDING: "WARNING", Kind.UNDECIDED: "WARNING", Kind.SEMA
 
 def write_comment(report: DiffReport, page: Page, room: int = MAX_COMMENT) -> list[str]:
     """The lines of the comment, at most `room` characters."""
-    lines = [*_summary(report, page), *_affected(report, page)]
+    lines = [*_summary(report, page), *_effects(report), *_affected(report, page)]
     end = list(_end(report))
     lines.extend(_fitting(report, page, room - sum(len(line) + 1 for line in (*lines, *end))))
     return [*lines, *end]
@@ -43,6 +44,22 @@ def _summary(report: DiffReport, page: Page) -> Iterator[str]:
     yield f"> [!{_ALERTS.get(report.verdict, 'NOTE')}]"
     yield f"> **{report.verdict.label}**: {verdict_sentence(report)}"
     yield ""
+
+
+def _effects(report: DiffReport) -> Iterator[str]:
+    """One row per number of a server of the project."""
+    if not report.effects:
+        return
+    rows = [
+        (
+            f"**{prose(effect.server.name)}** ({prose(effect.server.scenario)})",
+            prose(effect.quantity),
+            prose(effect_change(effect)),
+            prose("; ".join(filter(None, [effect_failure(effect), effect_advice(effect)]))),
+        )
+        for effect in report.effects
+    ]
+    yield from ("### Your servers", "", *table(("server", "quantity", "before → after", ""), rows), "")
 
 
 def _affected(report: DiffReport, page: Page) -> Iterator[str]:

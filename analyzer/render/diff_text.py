@@ -16,6 +16,7 @@ from analyzer.render.blocks import (
     write_notes,
 )
 from analyzer.render.document import INDENT, Document, Piece, wrap
+from analyzer.render.effects import write_effects
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
 from analyzer.render.rules_text import LEVEL_STYLES
@@ -28,6 +29,7 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     document.say(f"{revision_title(report.base)} -> {revision_title(report.head)}", "title", hanging=4)
     verdict = report.verdict
     document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {verdict_sentence(report)}")))
+    write_effects(document, report)
     _write_affected(document, report, page)
     for position, change in enumerate(report.changes, 1):
         _write_change(document, position, change, page)

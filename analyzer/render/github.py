@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyzer.domain.effect import Effect
 from analyzer.domain.judgement import CheckReport, Finding
 from analyzer.domain.pin import Pin
 from analyzer.domain.report import Change, DiffReport, Kind
 from analyzer.render.blocks import findings_sentence, number, places, revision_title, verdict_sentence
+from analyzer.render.effects import effect_advice, effect_change, effect_failure
 from analyzer.render.markup import one_line
 from analyzer.render.page import Page
 
@@ -21,6 +23,7 @@ def render_diff(report: DiffReport, page: Page) -> str:
     names = f"{revision_title(report.base)} -> {revision_title(report.head)}"
     title, message = f"SGLang memory: {report.verdict.label}", f"{names}: {verdict_sentence(report)}"
     lines = [annotation("notice", title, message, page.pin)]
+    lines += [_effect(effect, page) for effect in report.effects if effect.broken]
     lines += [_change(change, page) for change in report.changes if change.kind >= Kind.ROUNDING]
     return "".join(f"{line}\n" for line in lines)
 
@@ -48,6 +51,11 @@ def annotation(level: str, title: str, message: str, pin: Pin | None = None) -> 
     place = f"file={_property(one_line(pin.file, _MAX_TITLE))},line={pin.line}," if pin is not None else ""
     shown = "\n".join(one_line(line, _MAX_MESSAGE) for line in message.splitlines())[:_MAX_MESSAGE]
     return f"::{_COMMANDS.get(level, level)} {place}title={_property(one_line(title, _MAX_TITLE))}::{_data(shown)}"
+
+
+def _effect(effect: Effect, page: Page) -> str:
+    lines = [f"{effect.quantity}: {effect_change(effect)}", effect_failure(effect), effect_advice(effect)]
+    return annotation("error", f"SGLang memory of {effect.server.name}", "\n".join(filter(None, lines)), page.pin)
 
 
 def _change(change: Change, page: Page) -> str:

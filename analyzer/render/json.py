@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from analyzer.domain.effect import Effect, Keeping, Outcome
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
@@ -163,6 +164,7 @@ def diff_object(report: DiffReport) -> Object:
         },
         "changes": [change_object(change) for change in report.changes],
         "accepted": [{**change_object(item.change), "reason": item.reason} for item in report.accepted],
+        "effects": [effect_object(effect) for effect in report.effects],
         "gaps": _gaps(report.gaps),
         "coverage": {side: _coverage(coverage) for side, coverage in report.coverage.items()},
         "paths": {"base": _hops(report.base_path), "head": _hops(report.head_path)},
@@ -189,6 +191,32 @@ def change_object(change: Change) -> Object:
         "commits": [_commit(commit) for commit in change.commits],
         "fingerprint": change.fingerprint,
     }
+
+
+def effect_object(effect: Effect) -> Object:
+    """The object of the effect on one server."""
+    return {
+        "server": effect.server.name,
+        "scenario": effect.server.scenario,
+        "inputs": dict(effect.server.inputs),
+        "quantity": effect.quantity,
+        "unit": effect.unit,
+        "before": _outcome(effect.before),
+        "after": _outcome(effect.after),
+        "delta": effect.delta,
+        "relative": effect.relative,
+        "broken": list(effect.broken),
+        "undecided": effect.undecided,
+        "keeping": None if effect.keeping is None else _keeping(effect.keeping),
+    }
+
+
+def _outcome(outcome: Outcome) -> Object:
+    return {"value": outcome.value, "error": outcome.error, "missing": list(outcome.missing)}
+
+
+def _keeping(keeping: Keeping) -> Object:
+    return {"mem_fraction_static": keeping.fraction, "value": keeping.value, "monotone": keeping.monotone}
 
 
 def show_object(report: ShowReport) -> Object:

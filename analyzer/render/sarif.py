@@ -13,7 +13,7 @@ from analyzer.domain.report import Change, DiffReport, Side
 from analyzer.domain.rules import AnyRule
 from analyzer.domain.source import Revision, Span
 from analyzer.render.blocks import is_commit
-from analyzer.render.json import witness_object, write_object
+from analyzer.render.json import effect_object, witness_object, write_object
 from analyzer.render.markup import one_line
 from analyzer.render.page import Page
 from analyzer.render.upstream import repository_path, revision_name
@@ -31,7 +31,8 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     facts = {"base": report.base.spec, "head": report.head.spec, "verdict": report.verdict.label}
     sides = {_BASE: report.base, _HEAD: report.head}
-    return _document(_changes(report), sides, {**facts, "notes": list(report.notes)}, page)
+    effects = [effect_object(effect) for effect in report.effects]
+    return _document(_changes(report), sides, {**facts, "effects": effects, "notes": list(report.notes)}, page)
 
 
 def render_check(report: CheckReport, page: Page) -> str:

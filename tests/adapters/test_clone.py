@@ -75,7 +75,7 @@ def test_refresh_without_a_network_is_only_a_note(source: Path, tmp_path: Path, 
 def test_failed_clone_leaves_nothing(tmp_path: Path, notes: Any) -> None:
     with pytest.raises(RepositoryError, match=r"cannot clone file:///nowhere: .*not appear to be a git repo.*--repo"):
         clone_to_cache("file:///nowhere", tmp_path / "cache/sglang.git", notes)
-    assert list((tmp_path / "cache").iterdir()) == []
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["CACHEDIR.TAG"]
 
 
 def test_executing_url_is_refused(tmp_path: Path, notes: Any) -> None:

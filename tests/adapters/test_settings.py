@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.adapters.settings import load_settings
+from analyzer.domain.effect import Server, parse_limit
 from analyzer.domain.errors import SettingsError
 from analyzer.domain.report import Kind
 from analyzer.domain.settings import Ignore, Settings
@@ -19,6 +20,12 @@ quantities = ["cell_size"]
 repository = "../sglang"
 formats = ["text", "sarif"]
 fail_on = "semantic"
+fail_if = ["max_total_num_tokens < -1%"]
+
+[[{prefix}server]]
+name = "chat"
+scenario = "mla"
+inputs = {{ num_layers = 61 }}
 
 [{prefix}levels]
 SGM101 = "error"
@@ -64,6 +71,8 @@ def test_every_key_is_read(name: str, head: str, prefix: str, tmp_path: Path) ->
         repository=tmp_path / "../sglang",
         formats=("text", "sarif"),
         fail_on=Kind.SEMANTIC,
+        fail_if=(parse_limit("max_total_num_tokens < -1%"),),
+        servers=(Server("chat", "mla", {"num_layers": 61}),),
         place=str(tmp_path / name),
     )
 
@@ -126,6 +135,33 @@ def test_every_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
         "analyzer.toml:13: rule has the unknown name 'SGM10'",
         "analyzer.toml:14: until is 'soon'",
         "analyzer.toml:15: unknown key 'quantity'",
+    ):
+        assert part in said
+
+
+SERVER_MISTAKES = """\
+fail_if = ["tokens < -1%", "much"]
+[[server]]
+scenario = "mlaa"
+[[server]]
+name = "a"
+inputs = { num_layer = 3 }
+[[server]]
+name = "a"
+"""
+
+
+def test_mistakes_about_servers_and_limits_have_their_line_too(tmp_path: Path) -> None:
+    (tmp_path / "analyzer.toml").write_text(SERVER_MISTAKES)
+    said = wrong(tmp_path)
+    for part in (
+        "6 problems in the settings",
+        "analyzer.toml:1: fail_if has the unknown name 'tokens'",
+        "analyzer.toml:1: 'much' is not a limit",
+        "analyzer.toml:2: name is missing",
+        "analyzer.toml:3: unknown scenario 'mlaa'",
+        "analyzer.toml:6: inputs has the unknown name 'num_layer'; did you mean 'num_layers'",
+        "analyzer.toml:8: two servers have the name 'a'",
     ):
         assert part in said
 

@@ -216,6 +216,51 @@ def test_settings_decide_scenarios_formats_and_threshold(analyzer: Run, tmp_path
     assert "unknown key 'formts'" in found.err
 
 
+SERVER = """
+[[server]]
+name = "chat \\u001b[31m"
+scenario = "mla"
+inputs = { available_gpu_memory = 21.71, pre_model_load_memory = 94.04, mem_fraction_static = 0.88, num_layers = 61 }
+"""
+
+
+def test_a_gate_by_effect_fails_for_the_servers_in_the_settings(analyzer: Run, tmp_path: Path) -> None:
+    settings = tmp_path / "analyzer.toml"
+    settings.write_text(SERVER)
+    limits = "--fail-if", "max_total_num_tokens < -1%"
+    found = analyzer("diff", "v0.4.0", "v0.5.0", *limits)
+    assert found.code == 1
+    assert "fails: max_total_num_tokens < -1%" in found.out
+    assert "keeps today's tokens" in found.out
+    shown = json.loads(analyzer("diff", "v0.4.0", "v0.5.0", *limits, "--format", "json").out)
+    assert [effect["broken"] for effect in shown["effects"]] == [["max_total_num_tokens < -1%"]]
+    assert "### Your servers" in analyzer("diff", "v0.4.0", "v0.5.0", *limits, "--format", "markdown").out
+    annotations = analyzer("diff", "v0.4.0", "v0.5.0", *limits, "--format", "github").out
+    assert "::error title=SGLang memory of chat" in annotations
+    assert "\x1b" not in found.out + annotations
+    # A change of meaning that does not matter to this server passes; asked for, the kind counts as well.
+    harmless = "--fail-if", "max_total_num_tokens < -50%"
+    assert analyzer("diff", "v0.4.0", "v0.5.0", *harmless).code == 0
+    assert analyzer("diff", "v0.4.0", "v0.5.0", *harmless, "--fail-on", "semantic").code == 1
+    settings.write_text(f'fail_if = ["max_total_num_tokens < -50%"]\n{SERVER}')
+    assert analyzer("diff", "v0.4.0", "v0.5.0").code == 0
+    assert analyzer("diff", "v0.4.0", "v0.5.0", *limits).code == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("max_total_num_tokens", "is not a limit"),
+        ("tokens < -1%", "unknown quantity 'tokens'"),
+        ("max_total_num_tokens < -1%", "no server in the settings"),
+    ],
+)
+def test_a_limit_that_cannot_be_judged_is_a_mistake(analyzer: Run, limit: str, message: str) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--fail-if", limit)
+    assert (found.code, found.out) == (2, "")
+    assert message in found.err
+
+
 def test_check_accepts_shows_and_fails(analyzer: Run, tmp_path: Path) -> None:
     nothing = analyzer("check", "v0.4.0", "--against", "accepted")
     assert (nothing.code, nothing.out) == (2, "")

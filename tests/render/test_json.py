@@ -18,6 +18,7 @@ from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.graph import graph
 from analyzer.application.show import show
 from analyzer.application.trace import trace
+from analyzer.domain.effect import Effect, Keeping, Outcome, Server
 from analyzer.domain.evaluation import Case, EvaluationReport
 from analyzer.domain.report import Accepted, Kind
 from analyzer.domain.rules import RuleSet
@@ -79,6 +80,16 @@ def test_what_is_accepted_is_valid_too() -> None:
     document = json.loads(render("diff", "json", found, Page()))
     Draft202012Validator(schema("diff")).validate(document)
     assert [item["reason"] for item in document["accepted"]] == ["why", "why"]
+
+
+def test_effects_are_valid_too() -> None:
+    server = Server("s", "mla", {"num_layers": 61, "architectures": ("A",)})
+    failed = Effect(
+        server, "x", "token", Outcome(3), Outcome(error="RuntimeError"), ("x < -1%",), keeping=Keeping(0.9, 4)
+    )
+    missing = Effect(server, "x", "token", Outcome(missing=("y",)), Outcome(3.5))
+    document = json.loads(render("diff", "json", replace(report(), effects=(failed, missing)), Page()))
+    Draft202012Validator(schema("diff")).validate(document)
 
 
 def test_the_schema_names_every_kind_in_order() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.cli.gate import fail_on_option, threshold
+from analyzer.cli.gate import fail_if_option, fail_on_option, threshold
 from analyzer.cli.options import Common, ModelOptions, common_options, model_options, selection_options, set_option
 from analyzer.cli.output import emit, note_all
 from analyzer.domain.errors import UsageError
@@ -15,6 +15,7 @@ from analyzer.render.formats import formats_of
 
 if TYPE_CHECKING:
     from analyzer.api import Workspace
+    from analyzer.domain.effect import Limit
     from analyzer.domain.report import Kind
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     " constraints, pyproject.toml, a lock file, a Dockerfile.",
 )
 @fail_on_option
+@fail_if_option
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -48,6 +50,7 @@ def command(
     head: str,
     pins: bool,  # noqa: FBT001 - click calls by keyword
     fail_on: Kind | None,
+    limits: tuple[Limit, ...],
     baseline: Path | None,
     scenarios: tuple[str, ...],
     quantities: tuple[str, ...],
@@ -66,6 +69,8 @@ def command(
         raise UsageError("--set describes a server", hint="give --model, or --gpu-memory and --weights")
     with api.Workspace(common.for_api()) as workspace:
         configured = workspace.settings
+        limits = limits or configured.fail_if
+        servers = [server for server in configured.servers if not scenarios or server.scenario in scenarios]
         scenarios, quantities = scenarios or configured.scenarios, quantities or configured.quantities
         pin = None
         if pins:
@@ -77,10 +82,12 @@ def command(
         common = common.with_formats(configured.formats, "diff")
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
         report = api.accept(report, configured, baseline)
+        report = api.add_effects(report, servers, limits, options=workspace)
         emit("diff", report, common, workspace.rules, scenarios, pin=pin)
     if not common.in_text:
         note_all(report.notes, common)
-    return int(report.verdict >= threshold(fail_on, configured.fail_on))
+    fails_by_kind = report.verdict >= threshold(fail_on, configured.fail_on, by_effect=bool(limits))
+    return int(fails_by_kind or report.breaks_a_limit)
 
 
 def _compare_server(
