@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from analyzer.application.evaluate import evaluate_cases
-from analyzer.application.fraction import smallest_fraction
-from analyzer.domain.effect import Effect, Keeping, Limit, Outcome, Server
+from analyzer.application.explain.formula import FormulaOf
+from analyzer.application.explain.inputs import TOKENS, Inputs
+from analyzer.application.solve import solve
+from analyzer.domain.effect import Effect, Limit, Outcome, Server
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
-from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
 from analyzer.domain.snapshot import Snapshot
-
-TOKENS: Final = "max_total_num_tokens"
+from analyzer.domain.solution import Solution
 
 
 def add_effects(
@@ -32,7 +31,7 @@ def add_effects(
     Raises UsageError when a limit cannot be judged for want of an input.
     """
     names = tuple(dict.fromkeys([TOKENS, *(limit.quantity for limit in limits)]))
-    before, after = (_Numbers(side.extraction, rules) for side in sides)
+    before, after = (_Numbers(side, rules) for side in sides)
     effects = []
     for server in servers:
         asked = names if GIVEN_FRACTION in server.inputs else tuple(dict.fromkeys([*names, DEFAULT_FRACTION]))
@@ -49,7 +48,7 @@ def add_effects(
 class _Numbers:
     """The quantities of one side, for servers."""
 
-    extraction: Extraction
+    side: Snapshot
     rules: RuleSet
 
     def of(self, server: Server, names: Sequence[str]) -> CaseResult:
@@ -64,16 +63,16 @@ class _Numbers:
         [result] = self._evaluate(server, [inputs], names)
         return result
 
-    def tokens(self, server: Server, fractions: Sequence[float]) -> list[Outcome]:
-        """The tokens of one server with other fractions."""
-        inputs = [{**server.inputs, GIVEN_FRACTION: fraction} for fraction in fractions]
-        return [_outcome(result, TOKENS) for result in self._evaluate(server, inputs, [TOKENS])]
+    def keeping(self, server: Server, target: float) -> Solution:
+        """The smallest fraction with which the server has at least `target` tokens."""
+        formula = FormulaOf(self.side.revision, self.side.extraction, self.rules, server.scenario)
+        return solve(formula, Inputs(server.inputs), int(target), ["fraction"]).solutions[0]
 
     def _evaluate(
         self, server: Server, inputs: Sequence[Mapping[str, Value]], names: Sequence[str]
     ) -> list[CaseResult]:
         cases = [Case(values, server.scenario) for values in inputs]
-        results = evaluate_cases(self.extraction, self.rules, cases, names)
+        results = evaluate_cases(self.side.extraction, self.rules, cases, names)
         for result in results:
             if result.problem is not None:
                 raise UsageError(f"the server {server.name!r}: {result.problem}")
@@ -122,13 +121,4 @@ def _with_fraction(effect: Effect, after: _Numbers) -> Effect:
     target = effect.before.value
     if effect.quantity != TOKENS or target is None or effect.after.missing or target == effect.after.value:
         return effect
-
-    def reaches(fractions: Sequence[float]) -> list[bool]:
-        outcomes = after.tokens(effect.server, fractions)
-        return [outcome.value is not None and outcome.value >= target for outcome in outcomes]
-
-    found = smallest_fraction(reaches)
-    if found.fraction is None:
-        return replace(effect, keeping=Keeping(None, None))
-    [outcome] = after.tokens(effect.server, [found.fraction])
-    return replace(effect, keeping=Keeping(found.fraction, outcome.value, found.monotone))
+    return replace(effect, keeping=after.keeping(effect.server, target))

@@ -11,6 +11,7 @@ from typing import Final
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Value
+from analyzer.domain.solution import Solution
 
 _LIMIT: Final = re.compile(
     r"\s*(?P<quantity>\w+)\s*(?P<sign>[<>])\s*(?P<share>[+-]?\d{1,9}(?:\.\d{1,9})?)\s*%\s*", re.ASCII
@@ -61,23 +62,12 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
-    """The smallest ``--mem-fraction-static`` with which the newer side has as much as the older one.
-
-    `fraction` is None when there is none below 1; `monotone` tells whether every larger one has as much, too.
-    """
-
-    fraction: float | None
-    value: int | float | None
-    monotone: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Effect:
     """One quantity of one server on both sides.
 
     `broken` holds the limits that fail; `undecided` tells that the comparison could not say whether the formulas
-    agree, so that no limit holds for certain. `keeping` is there when the number of tokens changed.
+    agree, so that no limit holds for certain. `keeping` is the fraction with which
+    the newer side has as many tokens as the older one, where their number changed.
     """
 
     server: Server
@@ -87,7 +77,7 @@ class Effect:
     after: Outcome
     broken: tuple[str, ...] = ()
     undecided: bool = False
-    keeping: Keeping | None = None
+    keeping: Solution | None = None
 
     @property
     def delta(self) -> float | None:

@@ -43,10 +43,12 @@ def effect_advice(effect: Effect) -> str:
     keeping = effect.keeping
     if keeping is None:
         return ""
-    if keeping.fraction is None or keeping.value is None:
+    if keeping.missing:
+        return ""
+    if keeping.value is None or keeping.tokens is None:
         return "no --mem-fraction-static below 1 keeps today's tokens"
-    more = "" if keeping.monotone else "; not every larger fraction does"
-    return f"--mem-fraction-static {keeping.fraction:g} keeps today's tokens ({number(keeping.value)}){more}"
+    more = "" if keeping.is_monotone else "; not every larger fraction does"
+    return f"--mem-fraction-static {keeping.value:g} keeps today's tokens ({number(keeping.tokens)}){more}"
 
 
 def _outcome(outcome: Outcome) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from analyzer.domain.effect import Effect, Keeping, Outcome
+from analyzer.domain.effect import Effect, Outcome
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
@@ -207,16 +207,12 @@ def effect_object(effect: Effect) -> Object:
         "relative": effect.relative,
         "broken": list(effect.broken),
         "undecided": effect.undecided,
-        "keeping": None if effect.keeping is None else _keeping(effect.keeping),
+        "keeping": None if effect.keeping is None else _solution(effect.keeping),
     }
 
 
 def _outcome(outcome: Outcome) -> Object:
     return {"value": outcome.value, "error": outcome.error, "missing": list(outcome.missing)}
-
-
-def _keeping(keeping: Keeping) -> Object:
-    return {"mem_fraction_static": keeping.fraction, "value": keeping.value, "monotone": keeping.monotone}
 
 
 def show_object(report: ShowReport) -> Object:

@@ -58,8 +58,8 @@ def test_the_fraction_that_keeps_the_tokens_does(rules: RuleSet) -> None:
     assert effect.relative == pytest.approx(576 / 656 - 1, abs=1e-4)
     assert effect.broken == ("max_total_num_tokens < -1%",)
     assert effect.keeping is not None
-    assert effect.keeping.fraction is not None
-    for fraction, enough in ((effect.keeping.fraction, True), (effect.keeping.fraction - 0.001, False)):
+    assert effect.keeping.value is not None
+    for fraction, enough in ((effect.keeping.value, True), (effect.keeping.value - 0.001, False)):
         [tried] = effects(rules, head, inputs={**INPUTS, "mem_fraction_static": fraction})
         assert tried.after.value is not None
         assert effect.before.value is not None
@@ -78,8 +78,8 @@ def test_a_growing_budget_breaks_the_other_limit(rules: RuleSet) -> None:
     )
     assert effect.broken == ("max_total_num_tokens > 5%",)
     assert effect.keeping is not None
-    assert effect.keeping.fraction is not None
-    assert effect.keeping.fraction < 0.88
+    assert effect.keeping.value is not None
+    assert effect.keeping.value < 0.88
 
 
 def test_what_cannot_be_compared_breaks_every_limit(rules: RuleSet) -> None:
@@ -102,7 +102,7 @@ def test_without_a_fraction_the_default_of_each_release_holds(rules: RuleSet) ->
     assert (default.quantity, default.before.value, default.after.value) == ("default_mem_fraction_static", 0.88, 0.86)
     assert tokens.broken
     assert tokens.keeping is not None
-    assert tokens.keeping.fraction == 0.88
+    assert tokens.keeping.value == 0.88
 
 
 def test_a_missing_input_is_a_mistake_only_where_a_limit_needs_it(rules: RuleSet) -> None:

@@ -18,10 +18,11 @@ from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.graph import graph
 from analyzer.application.show import show
 from analyzer.application.trace import trace
-from analyzer.domain.effect import Effect, Keeping, Outcome, Server
+from analyzer.domain.effect import Effect, Outcome, Server
 from analyzer.domain.evaluation import Case, EvaluationReport
 from analyzer.domain.report import Accepted, Kind
 from analyzer.domain.rules import RuleSet
+from analyzer.domain.solution import Solution
 from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
 from tests.support.samples import REVISION, extraction, judgement, report, snapshot, write_rules
@@ -85,7 +86,13 @@ def test_what_is_accepted_is_valid_too() -> None:
 def test_effects_are_valid_too() -> None:
     server = Server("s", "mla", {"num_layers": 61, "architectures": ("A",)})
     failed = Effect(
-        server, "x", "token", Outcome(3), Outcome(error="RuntimeError"), ("x < -1%",), keeping=Keeping(0.9, 4)
+        server,
+        "x",
+        "token",
+        Outcome(3),
+        Outcome(error="RuntimeError"),
+        ("x < -1%",),
+        keeping=Solution("fraction", 0.9, "1", 4),
     )
     missing = Effect(server, "x", "token", Outcome(missing=("y",)), Outcome(3.5))
     document = json.loads(render("diff", "json", replace(report(), effects=(failed, missing)), Page()))
