@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import TOKENS, Inputs
+from analyzer.application.explain.inputs import TOKENS
 from analyzer.application.solve import solve
 from analyzer.domain.effect import Effect, Limit, Outcome, Server
 from analyzer.domain.errors import UsageError
-from analyzer.domain.evaluation import Case, CaseResult, Result, Value
+from analyzer.domain.evaluation import Case, CaseResult, Inputs, Result, Value
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
