@@ -13,6 +13,8 @@ from analyzer.domain.errors import RuleFileError
 from analyzer.domain.report import Kind
 from analyzer.domain.rules import (
     LEVELS,
+    ROOTS,
+    RUNNER,
     Anchors,
     ChangeExample,
     ChangeRule,
@@ -144,6 +146,7 @@ def _read_quantity(table: RuleTable, stem: str) -> QuantityRule:
         description=table.text("description"),
         sinks=table.texts("sinks"),
         scenario_free=table.flag("scenario_free"),
+        root=table.text("root", default=RUNNER, among=ROOTS),
     )
 
 

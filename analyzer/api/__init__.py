@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
-from analyzer.application.selection import check_scope, require, select_quantities, select_scenarios
+from analyzer.application.selection import check_scope, require, select_quantities, select_roots, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.effect import Effect, Limit, Server, parse_limit
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
@@ -27,7 +27,7 @@ from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
 from analyzer.domain.report import DiffReport, Kind
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import SolveReport
@@ -120,7 +120,8 @@ def diff(
         def compare() -> DiffReport:
             from analyzer.application import diff as use_case
 
-            return use_case.diff(before.load(), after.revision, after.load, workspace.rules, scope)
+            roots = select_roots(scope.quantities, workspace.rules)
+            return use_case.diff(before.load(roots), after.revision, lambda: after.load(roots), workspace.rules, scope)
 
         return workspace.comparisons.report(before.revision, after.revision, scope, compare)
 
@@ -232,7 +233,7 @@ def show(
 
     with _workspace(options) as workspace:
         chosen = select_scenarios(scenarios, workspace.rules)
-        found = workspace.snapshot(ref)
+        found = workspace.snapshot(ref, select_roots(quantities, workspace.rules))
         names = select_quantities(quantities, tuple(found.extraction.quantities), found.extraction.definitions)
         return use_case.show(found, workspace.rules, chosen, names)
 
@@ -241,7 +242,8 @@ def trace(ref: str, *, options: Options | Workspace = _DEFAULTS) -> TraceReport:
     """The value path of one ref, hop by hop."""
     from analyzer.application import trace as use_case
 
-    return use_case.trace(analyse(ref, options=options))
+    with _workspace(options) as workspace:
+        return use_case.trace(workspace.snapshot(ref, (RUNNER,)))
 
 
 def graph(ref: str, *, options: Options | Workspace = _DEFAULTS) -> GraphReport:
@@ -267,10 +269,11 @@ def evaluate(
     options: Options | Workspace = _DEFAULTS,
 ) -> EvaluationReport:
     """Put numbers into the formulas of one ref: one result per case, in order."""
-    from analyzer.application.evaluate import evaluate_cases
+    from analyzer.application.evaluate import evaluate_cases, roots_to_evaluate
 
     with _workspace(options) as workspace:
-        found = workspace.snapshot(ref)
+        roots = roots_to_evaluate(cases, quantities, workspace.rules)
+        found = workspace.snapshot(ref, roots)
         known = tuple(found.extraction.quantities)
         extra = found.extraction.definitions.keys() | workspace.rules.quantities.keys()
         names = select_quantities(quantities, known, extra)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from analyzer import __version__
 from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -69,10 +69,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A resolved ref, and how to get its formulas when they are needed."""
+    """A resolved ref, and how to get its formulas when they are needed: those found from the roots given."""
 
     revision: Revision
-    load: Callable[[], Snapshot]
+    load: Callable[[Collection[str]], Snapshot]
 
 
 class Workspace:
@@ -131,9 +131,9 @@ class Workspace:
             return self._extracted(folder, spec) if folder is not None else self._without_clone(spec)
         return self._in_clone(spec)
 
-    def snapshot(self, spec: str) -> Snapshot:
-        """The formulas of `spec`."""
-        return self.side(spec).load()
+    def snapshot(self, spec: str, roots: Collection[str] = ROOTS) -> Snapshot:
+        """The formulas of `spec` that are found from `roots`."""
+        return self.side(spec).load(roots)
 
     def release(self, version: str | None) -> Snapshot | None:
         """The formulas of the version that a log names; None when it names none that is known here."""
@@ -237,11 +237,11 @@ class Workspace:
 
     def _extracted(self, source: VersionSource, spec: str) -> Side:
         revision = source.resolve(spec)
-        return Side(revision, lambda: self._analysis.snapshot(revision, lambda: source.tree(revision)))
+        return Side(revision, lambda roots: self._analysis.snapshot(revision, lambda: source.tree(revision), roots))
 
     def _stored(self, source: SnapshotSource, spec: str) -> Side:
         snapshot = source.load(spec)
-        return Side(snapshot.revision, lambda: snapshot)
+        return Side(snapshot.revision, lambda _: snapshot)
 
     def _in_clone(self, spec: str) -> Side:
         """A ref of the clone; a folder of that name counts only when there is no such ref."""

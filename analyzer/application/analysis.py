@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Final, Protocol
 
 from analyzer import __version__
-from analyzer.domain.errors import SnapshotError
-from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.errors import ExtractionError, SnapshotError
+from analyzer.domain.extraction import Extraction, Gap, joined
+from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore, SourceTree
 
-Extract = Callable[[SourceTree, RuleSet], Extraction]
+# What one exploration of a tree finds; the last argument is its root.
+Extract = Callable[[SourceTree, RuleSet, str], Extraction]
 
 _SNAPSHOTS: Final = "snapshot"
 _COMMITS: Final = "commit"
@@ -38,27 +40,69 @@ class SnapshotCodec(Protocol):
 
 
 class Analysis:
-    """Extracts refs under one set of rules, and remembers what it extracted."""
+    """Extracts refs under one set of rules, and remembers what it extracted.
+
+    The explorations from different roots are extracted, and remembered, apart from each other.
+    """
 
     def __init__(
         self, rules: RuleSet, store: BlobStore, codec: SnapshotCodec, extract: Extract | None = None, *, build: str
     ) -> None:
         """`build` identifies the program: what another one extracted is not trusted."""
         self._rules = rules
+        self._parts = {
+            root: _Part(rules, store, codec, extract or _extract, (build, str(SCHEMA_VERSION), rules.digest, root))
+            for root in ROOTS
+        }
+
+    def snapshot(
+        self, revision: Revision, open_tree: Callable[[], SourceTree], roots: Iterable[str] = ROOTS
+    ) -> Snapshot:
+        """The formulas of `revision` that are found from `roots`; its tree is opened only when its commit is new here.
+
+        The first of them must be there; one that cannot be extracted after it is a gap.
+        """
+        first, *others = roots
+        opened = cache(open_tree)
+        found = self._parts[first].snapshot(revision, opened)
+        for root in others:
+            try:
+                more = self._parts[root].snapshot(revision, opened)
+            except ExtractionError as error:
+                found = replace(found, extraction=self._without(found.extraction, root, error))
+            else:
+                together = joined(found.extraction, more.extraction)
+                found = replace(found, extraction=together, units={**more.units, **found.units})
+        return found
+
+    def _without(self, extraction: Extraction, root: str, error: ExtractionError) -> Extraction:
+        names = tuple(rule.name for rule in self._rules.quantities.values() if rule.root == root)
+        return replace(extraction, gaps=(*extraction.gaps, Gap("", 0, f"from the {root}", str(error), names)))
+
+
+class _Part:
+    """The extractions from one root, each done once."""
+
+    def __init__(
+        self, rules: RuleSet, store: BlobStore, codec: SnapshotCodec, extract: Extract, identity: tuple[str, ...]
+    ) -> None:
+        """The last entry of `identity` is the root."""
+        self._rules = rules
         self._store = store
         self._codec = codec
-        self._extract = extract or _extract
-        self._prefix = _digest(build, str(SCHEMA_VERSION), rules.digest)
+        self._extract = extract
+        self._root = identity[-1]
+        self._prefix = _digest(*identity)
 
     def snapshot(self, revision: Revision, open_tree: Callable[[], SourceTree]) -> Snapshot:
-        """The formulas of `revision`; its tree is opened only when its commit is new here."""
+        """What is found in `revision`; its tree is opened only when its commit is new here."""
         known = self._recall_commit(revision)
         if known is not None:
             return known
         tree = open_tree()
         known = self._recall_manifest(tree)
         if known is None:
-            known = self._remember(tree, self._extract(tree, self._rules))
+            known = self._remember(tree, self._extract(tree, self._rules, self._root))
         if is_immutable(revision):
             self._store.put(_COMMITS, self._commit_key(revision), self._snapshot_key(tree, known).encode())
         return replace(known, revision=revision)
@@ -115,10 +159,10 @@ class Analysis:
         return f"{self._prefix}:{tree.display_path('sglang/')}:{manifest_key}"
 
 
-def _extract(tree: SourceTree, rules: RuleSet) -> Extraction:
+def _extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
     from analyzer.application.extract import extract  # noqa: PLC0415 - a warm run never parses
 
-    return extract(tree, rules)
+    return extract(tree, rules, root)
 
 
 def is_immutable(revision: Revision) -> bool:

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from analyzer.application.machines import common_machines
 from analyzer.application.scope import Scope
 from analyzer.application.selection import select_scenarios
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Extraction, Gap
-from analyzer.domain.report import Change, DiffReport, Kind
+from analyzer.domain.report import Change, DiffReport, Kind, MachineFraction
 from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import DEFAULT_FRACTION
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
 
@@ -63,6 +65,9 @@ def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence
             *result.notes,
             *_unit_notes(base.extraction, head.extraction),
         ),
+        default_fractions=_fractions(
+            base.extraction, head.extraction, result.verdicts.get(DEFAULT_FRACTION, {}), rules
+        ),
     )
 
 
@@ -75,6 +80,15 @@ def _unit_notes(base: Extraction, head: Extraction) -> tuple[str, ...]:
         for finding in side.unit_findings
         if finding.message not in {known.message for known in other.unit_findings}
     )
+
+
+def _fractions(
+    base: Extraction, head: Extraction, kinds: Mapping[str, Kind], rules: RuleSet
+) -> tuple[MachineFraction, ...]:
+    """What a changed default is on common machines."""
+    if max(kinds.values(), default=Kind.IDENTICAL) < Kind.ROUNDING:
+        return ()
+    return common_machines(base, head, rules)
 
 
 def _report_lost(

@@ -18,12 +18,13 @@ from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.lower import lower_expression, lower_function, lower_statements
 from analyzer.ports import SourceTree
 from analyzer.symbolic.interpreter import Run, interpret
+from analyzer.symbolic.world import Skipped
 
 # Each pass adds the attributes that the previous one was seen to read; real releases need three.
 _MAX_PASSES = 6
 
 
-class _Frontend:
+class Frontend:
     """The lowering functions as the interpreter wants them."""
 
     def function(self, text: str) -> FunctionSyntax:
@@ -44,19 +45,19 @@ class Exploration:
 
     def __init__(self, tree: SourceTree, rules: RuleSet) -> None:
         self._rules = rules
-        self._program = TreeProgram(tree, index_module)
-        self._graph = CallGraph(self._program, effects_of, rules.anchors)
-        self._search = RootSearch(tree, self._program, self._graph, rules.anchors)
+        self.program = TreeProgram(tree, index_module)
+        self.graph = CallGraph(self.program, effects_of, rules.anchors)
+        self._search = RootSearch(tree, self.program, self.graph, rules.anchors)
 
     @property
     def modules(self) -> int:
         """How many files were looked into."""
-        return self._program.indexed
+        return self.program.indexed
 
     @property
     def manifest(self) -> Mapping[str, str | None]:
         """Every path that was asked for, with its blob."""
-        return dict(self._program.manifest)
+        return dict(self.program.manifest)
 
     def root(self) -> Root:
         """Where interpretation starts."""
@@ -66,21 +67,20 @@ class Exploration:
         """Interpret from `root` until no skipped statement could have written what the formula reads."""
         universe = set(self._universe(root))
         sinks = self._sink_paths(root)
-        runner = self._program.base_names(root.runner)
+        runner = self.program.base_names(root.runner)
         relevant = dict.fromkeys((*self._rules.anchors["sink_attributes"], "mem_fraction_static"), runner)
         sizing = ""
-        relevance = ModRef(self._graph, self._rules.anchors, universe, relevant, sizing)
+        relevance = ModRef(self.graph, self._rules.anchors, universe, relevant, sizing)
         for _ in range(_MAX_PASSES):
-            run = interpret(self._program, _Frontend(), self._rules, relevance, root, sinks)
+            run = interpret(self.program, Frontend(), self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
             grown = dict(relevant)
             for name, owners in run.machine.reads.items():
                 grown[name] = grown.get(name, frozenset()) | owners
             found = sizing or _sizing_definition(run, root.sink)
-            universe |= self._reached(run)
-            following = ModRef(self._graph, self._rules.anchors, universe, grown, found)
-            missed = _missed(run, relevant, grown) or (following.names - relevance.names) & run.machine.skipped_calls
-            if found == sizing and not missed:
+            universe |= self.reached(run)
+            following = ModRef(self.graph, self._rules.anchors, universe, grown, found)
+            if found == sizing and not any(missed(s, relevance, following) for s in run.machine.skipped.values()):
                 break
             relevant, sizing, relevance = grown, found, following
         if not sizing:
@@ -91,12 +91,12 @@ class Exploration:
             )
         return run, sizing
 
-    def _reached(self, run: Run) -> set[Node]:
+    def reached(self, run: Run) -> set[Node]:
         """What a run got to that no name led to: the functions it ran, the methods of the objects it made."""
         foreign = tuple(self._rules.anchors["opaque_modules"])
-        found = {(self._program.definition(key).owner, key) for key in run.machine.world.functions_run}
+        found = {(self.program.definition(key).owner, key) for key in run.machine.world.functions_run}
         for key in {info.class_key for info in run.machine.world.objects.values() if info.class_key}:
-            for cls in self._program.mro(key):
+            for cls in self.program.mro(key):
                 if not cls.module.startswith(foreign):
                     found |= {(key, method.key) for method in cls.methods.values()}
         return found
@@ -105,9 +105,9 @@ class Exploration:
         """For each quantity, the first of its sinks whose attribute the runner of this version sets."""
         written = {
             name
-            for cls in self._program.mro(root.runner)
+            for cls in self.program.mro(root.runner)
             for method in cls.methods.values()
-            for name in self._graph.effects(method).own_writes
+            for name in self.graph.effects(method).own_writes
         }
         return {
             rule.name: path
@@ -118,21 +118,23 @@ class Exploration:
 
     def _universe(self, root: Root) -> frozenset[Node]:
         """Every definition whose effects may concern the formula, as far as names tell."""
-        found = set(self._graph.closure((root.receiver, root.definition.key)))
-        for cls in self._program.mro(root.runner):
+        found = set(self.graph.closure((root.receiver, root.definition.key)))
+        for cls in self.program.mro(root.runner):
             for method in cls.methods.values():
-                found |= self._graph.closure((root.runner, method.key))
+                found |= self.graph.closure((root.runner, method.key))
         found |= {(owner, key) for owner, key in self._search.driver_nodes()}
         return frozenset(found)
 
 
-def _missed(run: Run, before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a statement that was left alone writes something that only now is known to be read."""
+def missed(skipped: Skipped, before: ModRef, after: ModRef) -> bool:
+    """Whether something that was left alone may write what only now is known to be read."""
+    if (after.names - before.names) & skipped.calls:
+        return True
     return any(
-        (name in after and name not in before)
+        (name in after.relevant and name not in before.relevant)
         if not owner
-        else owner in after.get(name, ()) and owner not in before.get(name, ())
-        for owner, name in run.machine.skipped_writes
+        else owner in after.relevant.get(name, ()) and owner not in before.relevant.get(name, ())
+        for owner, name in skipped.writes
     )
 
 

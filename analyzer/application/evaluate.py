@@ -7,14 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analyzer.application.given import GivenParts
-from analyzer.application.selection import require
+from analyzer.application.selection import require, select_roots
 from analyzer.domain.binding import Binding
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.rules import RuleSet, SymbolRule
-from analyzer.domain.scenario import in_result_unit, scenario_values
+from analyzer.domain.rules import ROOTS, RUNNER, RuleSet, SymbolRule
+from analyzer.domain.scenario import (
+    DEFAULT_FRACTION,
+    GIVEN_FRACTION,
+    USER_FRACTION,
+    in_result_unit,
+    scenario_values,
+)
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
 from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
@@ -30,6 +36,13 @@ def evaluate_cases(
     read = inputs_read(defined, rules, quantities)
     evaluator = _Evaluator(GivenParts(defined, rules), rules, tuple(quantities), read, Evaluator())
     return [evaluator.evaluate(case) for case in cases]
+
+
+def roots_to_evaluate(cases: Sequence[Case], quantities: Sequence[str], rules: RuleSet) -> tuple[str, ...]:
+    """The roots that `quantities` need; where a case gives no fraction, the options say what it is."""
+    roots = select_roots(quantities, rules)
+    given = all(GIVEN_FRACTION in case.inputs for case in cases)
+    return roots if given or RUNNER not in roots else ROOTS
 
 
 def _in_result_units(extraction: Extraction) -> Extraction:
@@ -68,7 +81,18 @@ class _Evaluator:
             results[name], raised = self._result(name, binding, case, extraction)
             error = error or raised
         ignored = tuple(name for name in case.inputs if name not in self.read)
-        return CaseResult(case, results, error, ignored)
+        return CaseResult(case, results, error, ignored, defaults=self._defaults(case, unbound, extraction))
+
+    def _defaults(self, case: Case, unbound: Binding, extraction: Extraction) -> dict[str, Value]:
+        """The fraction that SGLang picks, when a result reads it and the user gives none."""
+        given = {GIVEN_FRACTION, USER_FRACTION, DEFAULT_FRACTION} & case.inputs.keys()
+        formula = extraction.definitions.get(DEFAULT_FRACTION)
+        if given or formula is None or GIVEN_FRACTION not in self.read:
+            return {}
+        try:
+            return {GIVEN_FRACTION: _plain(unbound.value(formula.term))}
+        except (MissingInputError, RaisedError):
+            return {}
 
     def _accept(self, case: Case) -> Mapping[str, Value]:
         """What the scenario of `case` assigns. Raises UsageError for a case that cannot be evaluated."""

@@ -6,17 +6,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzer.application.discovery import Exploration
+from analyzer.application.option_discovery import OptionExploration
 from analyzer.domain.extraction import Call, Extraction
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import OPTIONS, RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.steps import Step
 from analyzer.flow.trace import read_path
 from analyzer.ports import SourceTree
+from analyzer.symbolic.option_reading import OptionReading
 from analyzer.symbolic.reading import Reading
 
 
-def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
-    """The formulas of `tree`. Raises ExtractionError when no formula can be found."""
+def extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
+    """The formulas of `tree` that one root leads to. Raises ExtractionError when it is not found."""
+    return _extract_options(tree, rules) if root == OPTIONS else _extract_sizing(tree, rules)
+
+
+def _extract_sizing(tree: SourceTree, rules: RuleSet) -> Extraction:
+    """What the runner makes of the memory it measures."""
     exploration = Exploration(tree, rules)
     root = exploration.root()
     run, sizing = exploration.interpret(root)
@@ -45,4 +52,27 @@ def _explored_calls(steps: Iterable[Step], tree: SourceTree) -> tuple[Call, ...]
     found = dict.fromkeys((s.caller, s.callee, s.span) for s in steps if s.kind == "call" and s.span.line)
     return tuple(
         Call(caller, callee, replace(span, path=tree.display_path(span.path))) for caller, callee, span in found
+    )
+
+
+def _extract_options(tree: SourceTree, rules: RuleSet) -> Extraction:
+    """What the options become on their own, before a runner is made."""
+    exploration = Exploration(tree, rules)
+    options = OptionExploration(tree, rules, exploration)
+    root = options.root()
+    run = options.interpret(root)
+    with deep_recursion():
+        reading = OptionReading(run, root.sink, tree.display_path)
+        reading.read()
+    return Extraction(
+        entry=root.definition.qualname,
+        quantities=reading.quantities,
+        definitions=reading.definitions,
+        inputs=reading.inputs,
+        hops=(),
+        gaps=reading.gaps(),
+        coverage=reading.coverage(exploration.modules),
+        unit_conversions=reading.conversions(),
+        unit_findings=(),
+        manifest=exploration.manifest,
     )

@@ -8,7 +8,7 @@ from typing import Final
 from analyzer.application.scope import Scope
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.suggest import nearest
 
 # A longer list of names helps nobody on one line.
@@ -39,6 +39,12 @@ def select_quantities(names: Iterable[str], available: Sequence[str], extra: Col
     for name in chosen:
         require(name, [*available, *extra], "quantity")
     return chosen or tuple(available)
+
+
+def select_roots(names: Iterable[str], rules: RuleSet) -> tuple[str, ...]:
+    """The roots that lead to the quantities `names`, every one when none is asked for; sub-quantities hang on all."""
+    wanted = {rules.quantities[name].root if name in rules.quantities else None for name in names}
+    return ROOTS if not wanted or None in wanted else tuple(root for root in ROOTS if root in wanted)
 
 
 def check_scope(scope: Scope, rules: RuleSet) -> None:

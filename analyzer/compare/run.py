@@ -13,6 +13,7 @@ from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind, Value
 from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
 from analyzer.domain.terms import Opaque, Term, symbols_of, walk
 
 _MEASURED: Final = ("pre_model_load_memory", "available_gpu_memory")
@@ -141,7 +142,10 @@ class Run:
         """Add a finding for every part of the difference."""
         before, after = self.formulas(name)
         readers = tuple(other for other in affects if other != name)
-        for part in self.parts(judgement):
+        # People read what the default is now, not from which terms it is made.
+        whole = name == DEFAULT_FRACTION and judgement.kind in (Kind.SEMANTIC, Kind.UNDECIDED)
+        default = Part("default", "changed", judgement.before, judgement.after)
+        for part in (default,) if whole else self.parts(judgement):
             self.findings.append(
                 Finding(
                     quantity=name,
@@ -154,7 +158,7 @@ class Run:
                     witness=judgement.witness,
                     bound=judgement.bound,
                     guard=guard,
-                    detail=to_text(part.condition) if part.condition is not None else "",
+                    detail=GIVEN_FRACTION if whole else to_text(part.condition) if part.condition is not None else "",
                 )
             )
 

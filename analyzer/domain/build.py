@@ -25,6 +25,7 @@ from analyzer.domain.terms import (
     Term,
     children,
     constant,
+    is_maybe,
     opaque,
     raw_apply,
     raw_conditional,
@@ -90,6 +91,15 @@ def map_leaves(term: Term, function: Callable[[Term], Term]) -> Term:
     return visit(term)
 
 
+def is_plain_tuple(term: Term) -> bool:
+    """Whether `term` is a sequence all of whose elements are there, whatever the inputs are."""
+    return isinstance(term, Apply) and term.op == "tuple" and not any(map(is_maybe, term.args))
+
+
+def _is_absent(term: Term) -> bool:
+    return is_maybe(term) and children(term)[0] is FALSE
+
+
 def truth(term: Term) -> Term:
     """`bool(term)` as a guard."""
     if type(term) is Apply and term.op in BOOLEAN_RESULT:  # nearly always, and asked more often than anything else
@@ -105,7 +115,7 @@ def truth(term: Term) -> Term:
             if term.as_guard is None:
                 term.as_guard = _conditional_truth(term)
             return term.as_guard
-        case Apply("tuple", args):
+        case Apply("tuple", args) if is_plain_tuple(term):
             return constant(bool(args))
         case _:
             return raw_apply("bool", (term,))
@@ -270,7 +280,7 @@ def apply(op: str, *args: Term) -> Term:
         return truth(args[0])
     if op in COMPARISONS:
         return compare(op, args[0], args[1])
-    folded = _fold_constants(op, args)
+    folded = _fold_sequence(op, args) if op in _OF_SEQUENCES else _fold_constants(op, args)
     if folded is not None:
         return folded
     return _simplified(op, args) or raw_apply(op, args)
@@ -283,9 +293,27 @@ def _simplified(op: str, args: tuple[Term, ...]) -> Term | None:
         return first
     if op in _IDEMPOTENT_CASTS and isinstance(first, Apply) and first.op == op:
         return first
-    if op == "len" and isinstance(first, Apply) and first.op == "tuple":
-        return constant(len(first.args))
     return None
+
+
+_EMPTY = raw_apply("tuple", ())
+_OF_SEQUENCES = frozenset({"tuple", "maybe", "len", "concat"})
+
+
+def _fold_sequence(op: str, args: tuple[Term, ...]) -> Term | None:
+    """A sequence whose elements are known to be there or not."""
+    match op, args:
+        case "maybe", (guard, value):
+            return value if guard is TRUE else None
+        case "tuple", _ if any(map(_is_absent, args)):
+            return raw_apply(op, tuple(arg for arg in args if not _is_absent(arg)))
+        case "len", (sequence,) if is_plain_tuple(sequence):
+            return constant(len(children(sequence)))
+        case "concat", _ if _EMPTY in args or len(args) == 1:
+            parts = [part for part in args if part is not _EMPTY]
+            return apply("concat", *parts) if len(parts) > 1 else parts[0] if parts else _EMPTY
+        case _:
+            return None
 
 
 _IDEMPOTENT_CASTS = frozenset({"int", "float", "str", "upper", "lower", "strip"})
@@ -373,7 +401,15 @@ def _decide_equal(left: Term, right: Term) -> Term | None:
             return FALSE
         if isinstance(side, Apply) and side.op == "tuple" and not _may_be_tuple(other):
             return FALSE
+    if is_plain_tuple(left) and is_plain_tuple(right):
+        return _equal_tuples(children(left), children(right))
     return None
+
+
+def _equal_tuples(left: tuple[Term, ...], right: tuple[Term, ...]) -> Term:
+    if len(left) != len(right):
+        return FALSE
+    return conjunction(*(compare("==", one, other) for one, other in zip(left, right, strict=True)))
 
 
 def _may_be_tuple(term: Term) -> bool:
@@ -386,11 +422,17 @@ def _never_none(term: Term) -> bool:
 
 def _decide_membership(left: Term, right: Term) -> Term | None:
     if isinstance(right, Apply) and right.op == "tuple":
-        return disjunction(*(compare("==", left, item) for item in right.args))
+        return disjunction(*(_is_element(left, item) for item in right.args))
     match left, right:
         case Constant(str(part)), Constant(str(whole)):
             return constant(part in whole)
     return None
+
+
+def _is_element(left: Term, item: Term) -> Term:
+    if isinstance(item, Apply) and item.op == "maybe":
+        return conjunction(item.args[0], compare("==", left, item.args[1]))
+    return compare("==", left, item)
 
 
 def rebuild(term: Term, arguments: tuple[Term, ...]) -> Term:

@@ -52,13 +52,17 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What one case gives; `error` is the exception SGLang would raise, `problem` a fault of the case."""
+    """What one case gives; `error` is the exception SGLang would raise, `problem` a fault of the case.
+
+    `defaults` holds what SGLang picks for inputs that the case leaves to it and the results hang on.
+    """
 
     case: Case
     quantities: Mapping[str, Result] = field(default_factory=dict)
     error: str | None = None
     ignored: tuple[str, ...] = ()
     problem: str | None = None
+    defaults: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

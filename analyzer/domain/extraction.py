@@ -128,3 +128,28 @@ class Extraction:
     unit_findings: tuple[UnitFinding, ...]
     manifest: Mapping[str, str | None]
     calls: tuple[Call, ...] = ()
+
+
+def joined(first: Extraction, second: Extraction) -> Extraction:
+    """What two explorations of one ref found together; the first one names the entry and the path."""
+    manifest = {**second.manifest, **first.manifest}
+    coverage = (first.coverage, second.coverage)
+    return Extraction(
+        entry=first.entry,
+        quantities={**second.quantities, **first.quantities},
+        definitions={**second.definitions, **first.definitions},
+        inputs={**second.inputs, **first.inputs},
+        hops=first.hops,
+        gaps=(*first.gaps, *second.gaps),
+        coverage=Coverage(
+            sum(blob is not None for blob in manifest.values()),
+            sum(found.functions for found in coverage),
+            sum(found.guards_decided for found in coverage),
+            sum(found.guards_undecided for found in coverage),
+            tuple(sorted({name for found in coverage for name in found.opaque_calls})),
+        ),
+        unit_conversions=(*first.unit_conversions, *second.unit_conversions),
+        unit_findings=(*first.unit_findings, *second.unit_findings),
+        manifest=manifest,
+        calls=first.calls,
+    )

@@ -14,7 +14,8 @@ class Effects:
 
     `reads` and `writes` are attribute names (`own_writes`: of ``self``); `calls` are dotted callees,
     ``self.x`` and ``obj.x`` included; a ``?`` stands for a callee that is no dotted name. `imports` are
-    the function's own.
+    the function's own. `passed` are the names handed on as arguments, which may be functions; `named` are
+    attributes named without being written there: keywords, keys of dicts, ``*`` for a computed name.
     """
 
     reads: frozenset[str]
@@ -23,6 +24,8 @@ class Effects:
     calls: frozenset[str]
     raises: bool = False
     imports: tuple[ImportBinding, ...] = ()
+    passed: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ TEXT_LIMIT: Final = 4_000
 _WORTH_A_NAME: Final = 24
 _OPEN: Final = 0
 _CLOSED: Final = 20
-_METHODS: Final = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
+_METHODS: Final = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
 _SCALES: Final = {1 << 30: 30, 1 << 20: 20}
 
 
@@ -181,6 +181,8 @@ def _text_constant(value: Scalar) -> _Piece:
 def _text_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:
     precedence = OPERATORS[op].precedence
     word = OPERATORS[op].symbol
+    if op == "maybe":
+        return _Piece(f"*([{parts[1].text}] if {parts[0].guard.text} else [])")
     if op == "tuple":
         return _Piece(f"({_listed(parts)}{',' if len(parts) == 1 else ''})")
     if op == "item":

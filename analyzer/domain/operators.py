@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 
@@ -71,9 +72,17 @@ OPERATORS: dict[str, Operator] = {
     "lcm": Operator(math.lcm),
     "len": Operator(len),
     "sum": Operator(sum),
+    # Sequences: what they hold is computed, whether a list, a set or a tuple holds it.
+    "concat": Operator(lambda *parts: tuple(chain(*parts))),
+    "sorted": Operator(lambda items: tuple(sorted(items))),
+    "reversed": Operator(lambda items: tuple(reversed(items))),
+    "unique": Operator(lambda items: tuple(dict.fromkeys(items))),
+    # An element that is there under a guard only.
+    "maybe": Operator(None),
     "upper": Operator(str.upper),
     "lower": Operator(str.lower),
     "strip": Operator(str.strip),
+    "split": Operator(lambda *args: tuple(str.split(*args))),
     "startswith": Operator(str.startswith),
     "endswith": Operator(str.endswith),
     "tuple": Operator(lambda *items: items),
@@ -88,3 +97,4 @@ OPERATORS: dict[str, Operator] = {
 
 COMPARISONS = frozenset({"in", "not in", "is", "is not", "<", "<=", ">", ">=", "==", "!="})
 BOOLEAN_RESULT = COMPARISONS | {"not", "and", "or", "bool", "startswith", "endswith", "present"}
+SEQUENCES = frozenset({"tuple", "concat", "sorted", "reversed", "unique", "split"})

@@ -114,6 +114,20 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineFraction:
+    """The default fraction of both sides on one machine; `gpu_mem` in MiB.
+
+    A side is a number, the name of the exception it raises, or None where the release has no default.
+    """
+
+    gpu: str
+    gpu_mem: int
+    tp_size: int
+    before: Scalar
+    after: Scalar
+
+
+@dataclass(frozen=True, slots=True)
 class DiffReport:
     """What `analyzer diff` found between two refs; what is `accepted` counts in no other field.
 
@@ -131,6 +145,7 @@ class DiffReport:
     head_path: tuple[Hop, ...]
     notes: tuple[str, ...]
     accepted: tuple[Accepted, ...] = ()
+    default_fractions: tuple[MachineFraction, ...] = ()
     effects: tuple[Effect, ...] = ()
 
     @property

@@ -48,9 +48,18 @@ class SymbolRule:
     initial: bool = False
 
 
+# What an exploration starts from: who constructs the runner, or the constructor of the options.
+RUNNER: Final = "runner"
+OPTIONS: Final = "options"
+ROOTS: Final = (RUNNER, OPTIONS)
+
+
 @dataclass(frozen=True, slots=True)
 class QuantityRule:
-    """A tracked quantity: its unit, and what it is called in words."""
+    """A tracked quantity: its unit, and what it is called in words.
+
+    `root` says which exploration yields it.
+    """
 
     name: str
     unit: str
@@ -58,6 +67,7 @@ class QuantityRule:
     description: str
     sinks: tuple[str, ...] = ()
     scenario_free: bool = False
+    root: str = RUNNER
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from analyzer.domain.build import apply, is_boolean, map_leaves, rebuild
 from analyzer.domain.errors import UsageError
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.iteration import ITERATIONS, is_of_loop
+from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.report import Value
 from analyzer.domain.rules import RuleSet, ScenarioRule
 from analyzer.domain.semantics import deep_recursion
@@ -34,11 +35,13 @@ from analyzer.domain.unit import parse_unit
 # The fraction is given to every quantity but the one that says what it is by default.
 GIVEN_FRACTION: Final = "mem_fraction_static"
 DEFAULT_FRACTION: Final = "default_mem_fraction_static"
+# Inside the options the given name still means what the user gave; outside, what the runner is handed.
+USER_FRACTION: Final = "user_mem_fraction_static"
 
 _EQUALITIES: Final = frozenset({"is", "=="})
 _FALSE_WHEN_OFF: Final = frozenset({"bool", "<", "<=", ">", ">=", "in", "startswith", "endswith"})
 _TRUE_WHEN_OFF: Final = frozenset({"not", "not in"})
-_PASSES_OFF: Final = frozenset({"upper", "lower", "strip", "str", "rank_min", "item"})
+_PASSES_OFF: Final = frozenset({"upper", "lower", "strip", "str", "rank_min", "item"}) | SEQUENCES
 _GUARDS: Final = _EQUALITIES | _FALSE_WHEN_OFF | _TRUE_WHEN_OFF | {"is not", "!="}
 
 

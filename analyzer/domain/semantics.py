@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from analyzer.domain.operators import COMPARISONS, OPERATORS
+from analyzer.domain.operators import COMPARISONS, OPERATORS, SEQUENCES
 from analyzer.domain.terms import (
+    TRUE,
     Apply,
     Atom,
     Conditional,
@@ -22,6 +23,8 @@ from analyzer.domain.terms import (
     Scalar,
     Symbol,
     Term,
+    children,
+    is_maybe,
 )
 
 Value = Any
@@ -150,6 +153,8 @@ class Evaluator:
                 return self._connective(args, until=op == "or")
             case "present":
                 return self._present(args[0])
+            case "tuple" if any(map(is_maybe, args)):
+                return self._guarded(args)
             case "float" | "float32" if self._exact:
                 return self._code(args[0])
             case "/" if self._exact:
@@ -181,6 +186,20 @@ class Evaluator:
                 return not isinstance(code(frame), Off)
             except MissingInputError:
                 return False
+
+        return run
+
+    def _guarded(self, args: tuple[Term, ...]) -> _Code:
+        """A tuple of the elements whose guard holds."""
+        code = self._code
+
+        def run(frame: _Frame) -> Value:
+            found = []
+            for arg in args:
+                guard, element = children(arg) if is_maybe(arg) else (TRUE, arg)
+                if code(guard)(frame):
+                    found.append(code(element)(frame))
+            return tuple(found)
 
         return run
 
@@ -253,6 +272,6 @@ def _operate_off(op: str, values: list[Value]) -> Value:
         return True
     if op in COMPARISONS or op in ("bool", "startswith", "endswith"):
         return False
-    if op in ("upper", "lower", "strip", "str", "rank_min", "tuple", "item"):
+    if op in ("upper", "lower", "strip", "str", "rank_min", "item") or op in SEQUENCES:
         return off
     raise MissingInputError(off.name)

@@ -178,6 +178,11 @@ def opaque(name: str, args: Iterable[Term] = ()) -> Opaque:
     return node
 
 
+def is_maybe(term: Term) -> bool:
+    """Whether `term` is an element that is there under a guard only."""
+    return isinstance(term, Apply) and term.op == "maybe"
+
+
 def raising(exception: str) -> Raise:
     """The outcome of raising the exception class `exception`."""
     key = (Raise, exception)

@@ -36,6 +36,11 @@ class CallGraph:
         """The names that a definition touches."""
         return self._effects(definition.text)
 
+    def written(self, definition: Definition) -> frozenset[str]:
+        """The attributes that a definition sets, on ``self`` or on anything else."""
+        effects = self.effects(definition)
+        return effects.writes | effects.own_writes
+
     def definition(self, node: Node) -> Definition:
         """The definition of a node."""
         return self._program.definition(node[1])
@@ -69,7 +74,18 @@ class CallGraph:
         found: list[Node] = []
         for call in sorted(self.effects(definition).calls):
             found.extend(self._resolve_call(receiver, definition, call))
+        for name in sorted(self.effects(definition).passed):
+            found.extend(self._resolve_passed(receiver, definition, name))
         return found
+
+    def _resolve_passed(self, receiver: str, definition: Definition, name: str) -> list[Node]:
+        """The function that is handed on under `name`: whoever gets it may call it."""
+        if name.startswith("self.") and name.count(".") == 1:
+            return self._method(receiver or definition.owner, name.partition(".")[2])
+        if "." in name:
+            return []
+        found = self._lookup(definition, name)
+        return [("", found.key)] if found is not None and found.kind == "function" else []
 
     def _resolve_call(self, receiver: str, definition: Definition, call: str) -> list[Node]:
         head, _, rest = call.partition(".")

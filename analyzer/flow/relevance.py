@@ -26,14 +26,18 @@ class ModRef:
     `sizing` is the definition whose raises belong to the formula, once it is known.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is asked, of what, and how strictly
         self,
         graph: CallGraph,
         anchors: Anchors,
         universe: Iterable[Node],
         relevant: Mapping[str, frozenset[str]],
         sizing: str = "",
+        *,
+        by_name: bool = False,
     ) -> None:
+        """With `by_name`, naming an attribute (a keyword, a key of a dict) counts as writing it."""
+        self._by_name = by_name
         self.relevant = relevant
         self.sizing = sizing
         self._graph = graph
@@ -42,6 +46,15 @@ class ModRef:
         definitions = {node[1]: graph.definition(node) for node in universe}
         self._effectful, self.names = self._fixpoint(definitions)
         self._raising, self.raising_names = self._raisers(definitions)
+
+    @property
+    def timed(self) -> bool:
+        """Whether what matters depends on the position."""
+        return False
+
+    def view(self, position: tuple[int, ...]) -> ModRef:  # noqa: ARG002 - the same at every position
+        """What matters at `position`."""
+        return self
 
     def matters(self, definition: Definition) -> bool:
         """Whether running `definition` may write something relevant."""
@@ -85,12 +98,34 @@ class ModRef:
                 elif key not in weak and self._is_weak(definition, weak_names):
                     weak.add(key)
                     changed = True
-        names = self._runners | {self._name(definitions[key]) for key in strong | weak}
-        return frozenset(strong | weak), frozenset(names - _COMMON_NAMES)
+        found = strong | weak | self._setters_used(definitions)
+        names = self._runners | {self._name(definitions[key]) for key in found}
+        return frozenset(found), frozenset(names - _COMMON_NAMES)
+
+    def _names_relevant(self, definition: Definition) -> bool:
+        """Whether a definition names something relevant, for somebody who may write it."""
+        return self._by_name and bool(self._graph.effects(definition).named & self.relevant.keys())
+
+    def _setters_used(self, definitions: Mapping[str, Definition]) -> set[str]:
+        """What sets attributes of computed names, called by a definition that names something relevant.
+
+        Who else calls it has other names in mind.
+        """
+        callees = {
+            name
+            for definition in definitions.values()
+            if self._names_relevant(definition)
+            for name, _ in self._called(definition)
+        }
+        return {
+            key
+            for key, definition in definitions.items()
+            if self._name(definition) in callees and "*" in self._graph.effects(definition).named
+        }
 
     def _is_strong(self, definition: Definition, strong: AbstractSet[str], weak: AbstractSet[str]) -> bool:
         effects = self._graph.effects(definition)
-        if effects.writes & self.relevant.keys():
+        if effects.writes & self.relevant.keys() or self._names_relevant(definition):
             return True
         return any(name in strong or (name in weak and not own) for name, own in self._called(definition))
 
@@ -113,6 +148,8 @@ class ModRef:
             owner, _, name = call.rpartition(".")
             if name not in _COMMON_NAMES:
                 yield name, owner in ("self", "?")
+        for passed in self._graph.effects(definition).passed:
+            yield passed.rpartition(".")[2], False
 
     def _name(self, definition: Definition) -> str:
         """What a call of `definition` looks like: a constructor is called by its class."""

@@ -23,6 +23,7 @@ class Root:
     receiver: str
     runner: str
     sink: str
+    options: str = ""
 
 
 class RootSearch:
@@ -84,11 +85,11 @@ class RootSearch:
         wanted = self._anchors["runner_modules"][0].rsplit(".", 1)[-1]
         for path in self._tree.paths():
             if path.endswith(f"/{wanted}.py") and "/test" not in path:
-                yield _module_name(path)
+                yield module_name(path)
         needles = {f"class {name}".encode() for name in self._anchors["runner_classes"]}
         for path in self._tree.paths():
             if path.startswith("sglang/srt/") and self._contains(path, needles):
-                yield _module_name(path)
+                yield module_name(path)
 
     def _contains(self, path: str, needles: set[bytes]) -> bool:
         file = self._tree.read(path)
@@ -129,7 +130,7 @@ class RootSearch:
         folders = tuple(self._anchors["driver_folders"])
         for path in self._tree.paths():
             if path.startswith(folders) and "/test" not in path and self._contains(path, needles):
-                facts = self._program.module(_module_name(path))
+                facts = self._program.module(module_name(path))
                 if facts is not None:
                     modules.append(facts)
         return modules
@@ -209,5 +210,6 @@ class RootSearch:
         return None if best is None else best[1]
 
 
-def _module_name(path: str) -> str:
+def module_name(path: str) -> str:
+    """The dotted name of the module in `path`."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

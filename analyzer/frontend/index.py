@@ -223,7 +223,7 @@ def import_bindings(node: ast.Import | ast.ImportFrom, module: str, *, is_packag
 
 
 @lru_cache(maxsize=100_000)
-def effects_of(text: str) -> Effects:
+def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construct that names something
     """The attribute names and callees that appear in a definition's source."""
     reads: set[str] = set()
     writes: set[str] = set()
@@ -231,7 +231,11 @@ def effects_of(text: str) -> Effects:
     calls: set[str] = set()
     imports: list[ImportBinding] = []
     raises = False
-    for child in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    passed: set[str] = set()
+    named: set[str] = set()
+    aliases = _aliases(tree)
+    for child in ast.walk(tree):
         if isinstance(child, ast.Attribute):
             if isinstance(child.ctx, ast.Load):
                 reads.add(child.attr)
@@ -241,14 +245,83 @@ def effects_of(text: str) -> Effects:
                 writes.add(child.attr)
         elif isinstance(child, ast.Call):
             calls.add(_dotted(child.func))
+            passed.update(
+                _dotted(argument) for argument in child.args if isinstance(argument, ast.Name | ast.Attribute)
+            )
+            named.update(keyword.arg for keyword in child.keywords if keyword.arg)
+            named.update(("*",) if _sets_any_attribute(child) else ())
+            changed = _changed_attribute(child, aliases)
+            if changed is not None:
+                (own if changed.startswith("self.") else writes).add(changed.rsplit(".", 1)[-1])
             # Keyword writes (`override(label, name=value)`) name the attribute as a keyword.
             if isinstance(child.func, ast.Attribute) and child.func.attr in ("override", "setattr"):
                 writes.update(keyword.arg for keyword in child.keywords if keyword.arg)
+        elif isinstance(child, ast.Dict):
+            named.update(
+                key.value for key in child.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            )
         elif isinstance(child, ast.Raise | ast.Assert):
             raises = True
         elif isinstance(child, ast.Import | ast.ImportFrom):
             imports.extend(_raw_bindings(child))
-    return Effects(frozenset(reads), frozenset(writes), frozenset(own), frozenset(calls), raises, tuple(imports))
+    return Effects(
+        frozenset(reads),
+        frozenset(writes),
+        frozenset(own),
+        frozenset(calls),
+        raises,
+        tuple(imports),
+        frozenset(passed),
+        frozenset(named),
+    )
+
+
+# Methods that change the container they belong to.
+_MUTATORS = frozenset(
+    {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "discard", "setdefault"}
+)
+
+
+def _aliases(tree: ast.Module) -> dict[str, str]:
+    """Local names for attributes: what is done to the container behind one is done to the attribute."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+                found[name] = _dotted(value)
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Name(id="getattr"), args=[ast.Name(id=owner), ast.Constant(str(attribute)), *_]
+                ),
+            ):
+                found[name] = f"{owner}.{attribute}"
+    return found
+
+
+def _sets_any_attribute(call: ast.Call) -> bool:
+    """Whether a call sets an attribute whose name is computed."""
+    match call:
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, name, _]):
+            return not isinstance(name, ast.Constant)
+        case _:
+            return False
+
+
+def _changed_attribute(call: ast.Call, aliases: dict[str, str]) -> str | None:
+    """The attribute whose container a call changes, as ``owner.attribute``; also one set by its name."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() as container, attr=method)) if method in _MUTATORS:
+            return _dotted(container)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATORS:
+            return aliases.get(name)
+        case ast.Call(
+            func=ast.Name(id="setattr") | ast.Attribute(attr="__setattr__"),
+            args=[ast.Name(id=owner), ast.Constant(str(attribute)), *_],
+        ):
+            return f"{owner}.{attribute}"
+        case _:
+            return None
 
 
 def _raw_bindings(node: ast.Import | ast.ImportFrom) -> list[ImportBinding]:

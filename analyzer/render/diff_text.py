@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
+from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, MachineFraction, Side, Witness
+from analyzer.domain.terms import Scalar
 from analyzer.render.blocks import (
     coverage_line,
     number,
@@ -31,6 +32,7 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {verdict_sentence(report)}")))
     write_effects(document, report)
     _write_affected(document, report, page)
+    _write_machines(document, report)
     for position, change in enumerate(report.changes, 1):
         _write_change(document, position, change, page)
     _write_accepted(document, report)
@@ -173,6 +175,24 @@ def _write_accepted(document: Document, report: DiffReport) -> None:
         change = item.change
         document.say(f"{change.rule} {change.fingerprint} {change.summary}", indent=1, hanging=4)
         document.say(f"why: {item.reason}", "quiet", indent=2, hanging=2)
+
+
+def _write_machines(document: Document, report: DiffReport) -> None:
+    """What a changed default fraction is on common machines."""
+    if not report.default_fractions:
+        return
+    document.heading("Default fraction on common machines, for text models")
+    document.table([(f"{row.gpu}, tp_size {row.tp_size}", _fractions(row)) for row in report.default_fractions])
+
+
+def _fractions(row: MachineFraction) -> str:
+    if row.before == row.after:
+        return f"{_fraction(row.before)}, unchanged"
+    return f"{_fraction(row.before)} -> {_fraction(row.after)}"
+
+
+def _fraction(value: Scalar) -> str:
+    return "none" if value is None else value if isinstance(value, str) else f"{value:.4g}"
 
 
 def _write_verdicts(document: Document, report: DiffReport) -> None:

@@ -14,7 +14,7 @@ from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitF
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
-from analyzer.domain.report import Change, CommitReference, DiffReport, Side, Witness
+from analyzer.domain.report import Change, CommitReference, DiffReport, MachineFraction, Side, Witness
 from analyzer.domain.rules import ChangeExample, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.source import Revision, Span
@@ -169,6 +169,17 @@ def diff_object(report: DiffReport) -> Object:
         "coverage": {side: _coverage(coverage) for side, coverage in report.coverage.items()},
         "paths": {"base": _hops(report.base_path), "head": _hops(report.head_path)},
         "notes": list(report.notes),
+        "default_fractions": [_machine(machine) for machine in report.default_fractions],
+    }
+
+
+def _machine(machine: MachineFraction) -> Object:
+    return {
+        "gpu": machine.gpu,
+        "gpu_mem": machine.gpu_mem,
+        "tp_size": machine.tp_size,
+        "before": machine.before,
+        "after": machine.after,
     }
 
 
@@ -392,6 +403,7 @@ def _case(revision: Revision, result: CaseResult) -> Object:
         "scenario": result.case.scenario,
         "inputs": dict(result.case.inputs),
         "quantities": {name: _result(item) for name, item in result.quantities.items()},
+        "defaults": dict(result.defaults),
         "error": result.error,
         "ignored": list(result.ignored),
     }

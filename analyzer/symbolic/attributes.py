@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import map_leaves
+from analyzer.domain.build import conditional, leaves, map_leaves
 from analyzer.domain.modules import ClassFacts, Definition, Field, ModuleFacts
 from analyzer.domain.terms import (
     FALSE,
@@ -13,6 +13,7 @@ from analyzer.domain.terms import (
     TRUE,
     UNSET,
     Atom,
+    Conditional,
     Constant,
     Handle,
     Opaque,
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 
 CONFIG = handle("object", "config")
 BAG = handle("bag", "")
-STRING_METHODS = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
+# So many objects an expression may stand for before it is looked at branch by branch.
+_MAX_OBJECTS = 4096
+STRING_METHODS = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
 ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _ENTERS = re.compile(r"setattr\(cls\b|\bcls\.\w+(\[[^\]]+\])?\s*=[^=]|\bcls\.\w+\.(append|add)\(")
 _OWN = "own "
@@ -85,7 +88,28 @@ class Attributes:
         anywhere = self.machine.origins.get(f"*.{name}")
         if anywhere is not None:
             return anywhere
-        return self.machine.each_leaf(target, state, lambda leaf, s: self._read_leaf(leaf, name, s))
+        term = state.refine(self.machine.force(target))
+        if isinstance(term, Conditional) and self._is_stored(term, name, state):
+            # Nothing is run to read it, so what branches share is read once.
+            return map_leaves(term, lambda leaf: self._read_leaf(leaf, name, state))
+        return self.machine.each_leaf(term, state, lambda leaf, s: self._read_leaf(leaf, name, s))
+
+    def _is_stored(self, term: Conditional, name: str, state: State) -> bool:
+        """Whether every object that `term` can be holds the attribute `name`, or a boundary stands for it."""
+        found = leaves(term, _MAX_OBJECTS)
+        return found is not None and all(self._holds(leaf, name, state) for leaf in found)
+
+    def _holds(self, leaf: Term, name: str, state: State) -> bool:
+        if isinstance(leaf, Raise) or leaf in (NONE, UNSET):
+            return True
+        info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+        if info is None or info.class_key is None or leaf is CONFIG or not isinstance(leaf, Handle):
+            return False
+        if name in state.heap.get(leaf, {}) or self._origin(info.class_key, name) is not None:
+            return True
+        if info.initializer is not None and leaf not in self._running:
+            self._initialize(leaf, info)
+        return info.initializer is None and name in self.machine.world.base.get(leaf, {})
 
     def read_for_merge(self, state: State, target: Term, name: str) -> Term:
         """The value an attribute has in a state that never wrote it."""
@@ -94,7 +118,9 @@ class Attributes:
         if name.startswith(_OWN):
             return self.machine.world.base.get(target, {}).get(name, UNSET)
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
-        if info is not None and info.kind == "instance" and info.initializer is None:
+        if target is CONFIG and info is not None and not self._is_declared(name):
+            return UNSET
+        if info is not None and target is not CONFIG and info.kind == "instance" and info.initializer is None:
             base = self.machine.world.base.get(target, {})
             if name in base:
                 return base[name]
@@ -105,7 +131,9 @@ class Attributes:
             return UNSET if found is None else found
         if info is not None and info.kind in ("list", "dict", "tensor"):
             return self.machine.world.base.get(target, {}).get(name, UNSET)
-        return state.refine(self._read_leaf(target, name, state.fork()))
+        # What is only carried along is read by whoever reads what becomes of it.
+        with self.machine.unnoted():
+            return state.refine(self._read_leaf(target, name, state.fork()))
 
     def _read_leaf(self, target: Term, name: str, state: State) -> Term:
         if self._is_record(target) or (
@@ -114,7 +142,7 @@ class Attributes:
             self.machine.note_read(target, name)
         override = state.heap.get(target)
         if override is not None and name in override and not self._is_boundary(target, name):
-            return state.refine(override[name])
+            return state.refine(_where_set(override[name], state))
         match target:
             case Handle(kind, _):
                 return state.refine(self._read_handle(target, kind, name, state))
@@ -211,6 +239,8 @@ class Attributes:
                 return self._read_bag(name, state)
             case "super":
                 return self._read_super(target, name)
+            case "builtin" if target.key == "object":
+                return handle("builtin", f"object.{name}")
             case _:
                 return opaque(f".{name}", (opaque(kind),))
 
@@ -238,6 +268,13 @@ class Attributes:
         member = self._class_member(target, info, name, state)
         if member is not None:
             return member
+        if info.kind == "instance" and self.find_method(info.class_key or "", "__getattr__") is not None:
+            if name in self.machine.rules.anchors["kept_options"]:
+                # Whatever the object is a view of, the option has one meaning.
+                return self.read_config(name, state)
+            hook = self._class_member(target, info, "__getattr__", state)
+            assert hook is not None
+            return self.machine.calls.call(hook, (constant(name),), {}, state)
         return self._read_symbolic(target, info, name)
 
     def _initialize(self, target: Handle, info: ObjectInfo) -> None:
@@ -478,6 +515,10 @@ class Attributes:
         for cls in after:
             if name in cls.methods:
                 return self._bind(receiver, cls.methods[name], cls.key)
+        if name in ("__getattribute__", "__setattr__"):
+            reference = world.fresh("bound", name)
+            world.bound[reference] = (handle("builtin", f"object.{name}"), receiver)
+            return reference
         return handle("builtin", "nothing")
 
     def read_module(self, module: str, name: str) -> Term:
@@ -553,7 +594,7 @@ class Attributes:
         override = state.heap.get(CONFIG)
         if override is not None and name in override:
             if name not in self.machine.rules.anchors["kept_options"]:
-                return state.refine(override[name])
+                return state.refine(_where_set(override[name], state))
             return self._kept_option(name, override[name])
         cls = self.config_class()
         field = self.config_field(name)
@@ -563,12 +604,26 @@ class Attributes:
                 member = self._class_member(CONFIG, ObjectInfo("instance", cls.key), name, state)
                 assert member is not None
                 return member
-        return self._config_input(name, field)
+        made = self._made_default(field) if CONFIG in self.machine.world.objects else None
+        return self._config_input(name, field) if made is None else made
+
+    def _made_default(self, field: tuple[ClassFacts, Field] | None) -> Handle | None:
+        """The object that an option holds when it is no value that a user gives."""
+        if field is None or "default_factory" not in (field[1].value or ""):
+            return None
+        value = self._field_value(*field)
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        return value if isinstance(value, Handle) and info is not None and info.class_key is not None else None
 
     def _kept_option(self, name: str, written: Term) -> Term:
         """An option that SGLang chooses on the way: a symbol, with what was chosen as its formula."""
         self.machine.world.definitions.setdefault(name, lambda: self.machine.value(written))
         return self.machine.input(name, f"server_args.{name}", lambda: None)
+
+    def _is_declared(self, name: str) -> bool:
+        """Whether the class of the options has a field or a method of this name."""
+        cls = self.config_class()
+        return self.config_field(name) is not None or (cls is not None and self.find_method(cls.key, name) is not None)
 
     def config_field(self, name: str) -> tuple[ClassFacts, Field] | None:
         """The declaration of an option."""
@@ -628,6 +683,14 @@ class Attributes:
         writes_itself = any(cls.key == state.frame.owner for cls in self.machine.program.mro(info.class_key))
         return _own(name) if writes_itself else name
 
+    def known_names(self, target: Term, state: State) -> tuple[str, ...]:
+        """The attributes that an instance is known to have; none of anything else."""
+        value = state.refine(self.machine.force(target))
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        if info is None or info.kind != "instance" or value is CONFIG:
+            return ()
+        return tuple({**self.machine.world.base.get(value, {}), **state.heap.get(value, {})})
+
     def has(self, target: Term, name: str, state: State) -> Term:
         """`hasattr(target, name)` as a guard."""
         return self.machine.each_leaf(target, state, lambda leaf, s: self._has_leaf(leaf, name, s))
@@ -646,7 +709,7 @@ class Attributes:
                 # A library is taken to have what its user looks for.
                 return TRUE
             case Handle() if target is CONFIG:
-                return constant(self.config_field(name) is not None)
+                return constant(self._is_declared(name))
             case Symbol(base):
                 return is_present(self._read_symbol(base, name))
             case Opaque():
@@ -677,6 +740,35 @@ class Attributes:
 def _own(name: str) -> str:
     """The slot of what a class itself writes to an attribute that a symbol stands for."""
     return _OWN + name
+
+
+def _where_set(value: Term, state: State) -> Term:
+    """An attribute that was set on some of the ways here: on the others, reading it raises.
+
+    Where it is known to be there (``hasattr``), those others are not taken.
+    """
+    if not isinstance(value, Conditional) or not any(node is UNSET for node in walk(value)):
+        return value
+    if state.decide(build_present(value)) is TRUE:
+        return _without_unset(value)
+    return map_leaves(value, lambda leaf: raising("AttributeError") if leaf is UNSET else leaf)
+
+
+def _without_unset(value: Term) -> Term:
+    known: dict[Term, Term] = {}
+
+    def visit(node: Term) -> Term:
+        if not isinstance(node, Conditional):
+            return node
+        if node not in known:
+            then, otherwise = visit(node.then), visit(node.otherwise)
+            if UNSET in (then, otherwise):
+                known[node] = otherwise if then is UNSET else then
+            else:
+                known[node] = conditional(node.guard, then, otherwise)
+        return known[node]
+
+    return visit(value)
 
 
 def is_present(term: Term) -> Term:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conjunction, disjunction, map_leaves, truth
-from analyzer.domain.iteration import EACH
+from analyzer.domain.build import conditional, conjunction, disjunction, is_plain_tuple, map_leaves, truth
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -16,8 +15,8 @@ from analyzer.domain.terms import (
     Atom,
     Constant,
     Handle,
-    Opaque,
     Term,
+    children,
     constant,
     handle,
     opaque,
@@ -25,6 +24,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.attributes import ENUM_BASES, STRING_METHODS
 from analyzer.symbolic.comprehensions import count_of, sum_of
+from analyzer.symbolic.containers import tuple_of
 from analyzer.symbolic.state import State
 
 if TYPE_CHECKING:
@@ -63,14 +63,16 @@ class Builtins:
             "getattr": self._getattr,
             "hasattr": self._hasattr,
             "setattr": self._setattr,
+            "object.__getattribute__": self._getattr,
+            "object.__setattr__": self._setattr,
             "callable": lambda a, k, s: self._callable(a[0]),
             "list": self._list,
             "tuple": self._tuple,
-            "set": self._list,
-            "frozenset": self._tuple,
-            "sorted": self._list,
+            "set": self._set,
+            "frozenset": self._set,
+            "sorted": self._sorted,
             "reversed": self._reversed,
-            "dict": lambda a, k, s: self.machine.dict_of(k, s),
+            "dict": self._dict,
             "enumerate": self._enumerate,
             "zip": self._zip,
             "print": lambda a, k, s: NONE,
@@ -104,7 +106,7 @@ class Builtins:
             if len(args) == 1:
                 items = self.items(args[0], state)
                 if items is None:
-                    return self._reduce(op, args[0], state)
+                    return self._reduce(op, args[0], keywords, state)
                 args = items
             if "default" in keywords and not args:
                 return keywords["default"]
@@ -114,45 +116,30 @@ class Builtins:
 
         return extremum
 
-    def _reduce(self, op: str, sequence: Term, state: State) -> Term:
-        value = self.sequence(sequence, state)
-        if isinstance(value, Opaque) and value.name == EACH:
-            # The comprehension says what the sequence is; nothing is lost.
-            return self.machine.canonical(opaque(f"{op} of", (value,)))
-        return self.machine.world.unknown(f"{op} of", "a sequence of unknown length", self.machine.span, value)
+    def _reduce(self, op: str, sequence: Term, keywords: Keywords, state: State) -> Term:
+        whole = self.machine.sequences.term(sequence, state)
+        if whole is None or "key" in keywords:
+            value = self.sequence(sequence, state)
+            return self.machine.world.unknown(f"{op} of", "a sequence of unknown length", self.machine.span, value)
+        # The sequence says what it holds; nothing is lost.
+        found = self.machine.canonical(opaque(f"{op} of", (whole,)))
+        if "default" not in keywords:
+            return found
+        return conditional(self.machine.sequences.truth(whole, state) or TRUE, found, keywords["default"])
 
     def _plain(self, term: Term) -> Term:
         return self.machine.external_argument(self.machine.value(term))
 
     def items(self, sequence: Term, state: State) -> Arguments | None:
         """The elements of a sequence whose length is known."""
-        value = state.refine(self.machine.force(sequence))
-        if isinstance(value, Apply) and value.op == "tuple":
-            return value.args
-        if isinstance(value, Constant) and isinstance(value.value, str):
-            return tuple(constant(character) for character in value.value)
-        if isinstance(value, Handle) and value.kind == "object":
-            info = self.machine.world.objects.get(value)
-            if info is not None and info.kind == "list":
-                content = self.content(value, "items", state)
-                return content.args if isinstance(content, Apply) and content.op == "tuple" else None
-            if info is not None and info.kind == "dict" and self.opened(value, state) is None:
-                content = self.content(value, "keys", state)
-                return content.args if isinstance(content, Apply) and content.op == "tuple" else None
-        if isinstance(value, Handle) and value.kind == "class" and self._is_enum(value):
-            facts = self.machine.program.class_facts(value.key)
-            return tuple(self.machine.attributes.read(value, name, state) for name in facts.fields)
-        return None
+        return self.machine.sequences.items(sequence, state)
 
     def _is_enum(self, cls: Handle) -> bool:
         return bool(self.machine.program.base_names(cls.key) & ENUM_BASES)
 
     def content(self, container: Handle, name: str, state: State) -> Term | None:
         """What a container holds under `name`."""
-        for attributes in (state.heap.get(container), self.machine.world.base.get(container)):
-            if attributes is not None and name in attributes:
-                return state.refine(attributes[name])
-        return None
+        return self.machine.sequences.content(container, name, state)
 
     def opened(self, container: Handle, state: State) -> Term | None:
         """What made the keys of a dict unknown; None when they are known."""
@@ -183,9 +170,9 @@ class Builtins:
     def _sum_leaf(self, leaf: Term, start: Term, state: State) -> Term:
         items = self.items(leaf, state)
         if items is None:
-            counted = sum_of(leaf)
+            counted = sum_of(self.machine.sequences.held(leaf, state))
             if counted is None:
-                return self._reduce("sum", leaf, state)
+                return self._reduce("sum", leaf, {}, state)
             items = (self.machine.canonical(counted),)
             start = NONE if start is constant(0) else start
         total = start
@@ -197,14 +184,12 @@ class Builtins:
         return self.machine.each_leaf(args[0], state, self._len_leaf)
 
     def _len_leaf(self, leaf: Term, state: State) -> Term:
-        items = self.items(leaf, state)
-        if items is not None:
-            return constant(len(items))
-        return map_leaves(self.sequence(leaf, state), self._length)
+        known = self.machine.sequences.length(leaf, state)
+        return map_leaves(self.sequence(leaf, state), self._length) if known is None else known
 
     def _length(self, content: Term) -> Term:
-        if isinstance(content, Apply) and content.op == "tuple":
-            return constant(len(content.args))
+        if is_plain_tuple(content):
+            return constant(len(children(content)))
         return self.machine.canonical(count_of(content) or opaque("len", (content,)))
 
     def _range(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -217,11 +202,14 @@ class Builtins:
         return opaque("range", values)
 
     def _fold(self, args: Arguments, state: State, combine: Callable[..., Term], empty: Term) -> Term:
-        items = self.items(args[0], state)
-        if items is None:
+        elements = self.machine.sequences.elements(args[0], state)
+        if elements is None:
             name = "any" if empty is FALSE else "all"
-            return opaque(name, (self.sequence(args[0], state),))
-        return combine(*(truth(self.machine.value(item)) for item in items)) if items else empty
+            whole = self.machine.sequences.term(args[0], state)
+            return opaque(name, (self.sequence(args[0], state) if whole is None else whole,))
+        absent = empty if empty is FALSE else TRUE
+        answers = (conditional(guard, truth(self.machine.value(item)), absent) for guard, item in elements)
+        return combine(*answers) if elements else empty
 
     def _isinstance(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         return self.machine.each_leaf(args[0], state, lambda leaf, s: self._instance_leaf(leaf, args[1], s))
@@ -248,9 +236,16 @@ class Builtins:
         return False if isinstance(value, Constant) else None
 
     def _getattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        name = self.machine.value(args[1])
+        return self.machine.each_leaf(args[1], state, lambda leaf, s: self._get_named(args, leaf, s))
+
+    def _get_named(self, args: Arguments, name: Term, state: State) -> Term:
+        """The attribute that `name` turns out to be; an unknown one may be any that the object has."""
         if not isinstance(name, Constant) or not isinstance(name.value, str):
-            return opaque("getattr", tuple(self._plain(arg) for arg in args))
+            found: Term = opaque("getattr", tuple(self._plain(arg) for arg in args))
+            for known in self.machine.attributes.known_names(args[0], state):
+                same = self.machine.apply("==", self.machine.external_argument(name), constant(known))
+                found = conditional(same, self.machine.attributes.read(args[0], known, state), found)
+            return found
         attribute, default = name.value, args[2:]
         if not default:
             return self.machine.attributes.read(args[0], attribute, state)
@@ -272,9 +267,20 @@ class Builtins:
         return self.machine.attributes.has(args[0], name.value, state)
 
     def _setattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        name = self.machine.value(args[1])
+        target, name, value = args
+        self.machine.each_leaf(name, state, lambda leaf, s: self._set_named(target, leaf, value, s))
+        return NONE
+
+    def _set_named(self, target: Term, name: Term, value: Term, state: State) -> Term:
+        """Set the attribute that `name` turns out to be; an unknown one may be any that the object has."""
+        attributes = self.machine.attributes
         if isinstance(name, Constant) and isinstance(name.value, str):
-            self.machine.attributes.write(args[0], name.value, args[2], state)
+            attributes.write(target, name.value, value, state)
+            return NONE
+        for known in attributes.known_names(target, state):
+            same = self.machine.apply("==", self.machine.external_argument(name), constant(known))
+            before = attributes.read(target, known, state)
+            attributes.write(target, known, conditional(same, value, before), state)
         return NONE
 
     def _callable(self, value: Term) -> Term:
@@ -284,16 +290,33 @@ class Builtins:
         return FALSE if isinstance(forced, Constant) else opaque("callable", (forced,))
 
     def _list(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        if not args:
-            return self.machine.list_of((), state)
-        items = self.items(args[0], state)
-        return self.machine.force(args[0]) if items is None else self.machine.list_of(items, state)
+        """A new list of the same elements."""
+        copy = self.machine.list_of((), state)
+        if args:
+            self.machine.sequences.extend(copy, args[0], state)
+        return copy
+
+    def _dict(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        made = self.machine.dict_of({}, state)
+        self.machine.methods.of_dict(made, "update", args, keywords, state)
+        return made
+
+    def _set(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """A set is a list that holds each element once."""
+        found = self._list(args, keywords, state)
+        return self.machine.sequences.distinct(found, state)
+
+    def _sorted(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        found = self._list(args, keywords, state)
+        if "key" in keywords:
+            return found
+        return self.machine.sequences.sorted(found, keywords.get("reverse", FALSE), state)
 
     def _tuple(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         if not args:
             return self.machine.tuple_of(())
-        items = self.items(args[0], state)
-        return self.machine.force(args[0]) if items is None else self.machine.tuple_of(items)
+        elements = self.machine.sequences.elements(args[0], state)
+        return self.machine.sequences.held(args[0], state) if elements is None else tuple_of(elements)
 
     def _reversed(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
@@ -345,70 +368,24 @@ class Builtins:
         """A method of a string, list, dict or tensor."""
         if isinstance(receiver, Handle) and receiver.kind == "object":
             kind = self.machine.world.objects[receiver].kind
+            if kind == "list":
+                return self.machine.methods.of_list(receiver, name, args, state)
             if kind == "dict":
-                return self._dict_method(receiver, name, args, keywords, state)
-            model = {"list": self._list_method, "tensor": self._tensor_method}[kind]
-            return model(receiver, name, args, state)
+                return self.machine.methods.of_dict(receiver, name, args, keywords, state)
+            return self._tensor_method(receiver, name, args, state)
+        if name == "split":
+            return self._split(receiver, args)
         if name in STRING_METHODS:
             return self.machine.apply(name, receiver, *args)
         return opaque(f".{name}()", (self._plain(receiver), *(self._plain(arg) for arg in args)))
 
-    def _list_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
-        items = self.items(receiver, state)
-        if items is not None and name in ("append", "add"):
-            state.write(receiver, "items", self.machine.tuple_of((*items, args[0])))
-            return NONE
-        if items is not None and name in ("extend", "update"):
-            more = self.items(args[0], state)
-            if more is not None:
-                state.write(receiver, "items", self.machine.tuple_of((*items, *more)))
-                return NONE
-            if not items:
-                state.write(receiver, "items", self.machine.value(args[0]))
-                return NONE
-        if name in ("append", "add", "extend", "update", "remove", "pop", "insert", "sort", "clear", "discard"):
-            unknown = self.machine.world.unknown(
-                f"list.{name}", "a list of unknown content is changed", self.machine.span
-            )
-            state.write(receiver, "items", unknown)
-            return unknown
-        if name == "copy":
-            return self._list((receiver,), {}, state)
-        return opaque(f".{name}()", tuple(self._plain(arg) for arg in args))
-
-    def _dict_method(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
-        if name == "get":
-            default = args[1] if len(args) > 1 else NONE
-            return self.machine.expressions.dict_item(receiver, args[0], default, state)
-        if name in ("keys", "__iter__"):
-            return self.opened(receiver, state) or self.content(receiver, "keys", state) or opaque("keys")
-        if name in ("items", "values"):
-            keys = self.items(receiver, state)
-            if keys is not None:
-                values = [self.machine.expressions.dict_item(receiver, key, NONE, state) for key in keys]
-                rows = (
-                    values if name == "values" else [self.machine.tuple_of(p) for p in zip(keys, values, strict=True)]
-                )
-                return self.machine.tuple_of(tuple(rows))
-        if name == "update":
-            for other in (*args, self.machine.dict_of(keywords, state)):
-                self.dict_update(receiver, other, state)
-            return NONE
-        if name == "pop":
-            return self.machine.expressions.dict_item(receiver, args[0], args[1] if len(args) > 1 else NONE, state)
-        return opaque(f"dict.{name}()", tuple(self._plain(arg) for arg in args))
-
-    def dict_update(self, receiver: Handle, other: Term, state: State) -> None:
-        """`receiver.update(other)`."""
-        source = self.machine.force(other)
-        keys = self.items(source, state) if isinstance(source, Handle) else None
-        if keys is None or not isinstance(source, Handle):
-            self.open_dict(receiver, "a dict takes over what is not known", state, source)
-            return
-        for key in keys:
-            self.machine.expressions.set_item(
-                receiver, key, self.machine.expressions.dict_item(source, key, NONE, state), state
-            )
+    def _split(self, receiver: Term, args: Arguments) -> Term:
+        """The parts of a string, known when the string and what parts it are."""
+        values = [self.machine.value(part) for part in (receiver, *args)]
+        texts = [value.value for value in values if isinstance(value, Constant)]
+        if len(texts) == len(values) and all(isinstance(text, str) for text in texts):
+            return self.machine.tuple_of(tuple(map(constant, str.split(*texts))))  # type: ignore[arg-type]  # all are strings
+        return self.machine.apply("split", *values)
 
     def _tensor_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
         if name in ("item", "tolist"):

@@ -123,12 +123,27 @@ class Calls:
             return NONE
         if definition.name in anchors["opaque_functions"]:
             return opaque(f"{definition.name}()")
-        if self.machine.eager or definition.name == "__init__" or self.machine.relevance.matters(definition):
+        if (
+            self.machine.eager
+            or definition.name == "__init__"
+            or self.machine.relevance.matters(definition)
+            or self._hands_on(args)
+        ):
             return inline(state)
         if self.machine.relevance.may_raise(definition) and self.machine.statements.catches(state):
             return inline(state)
-        self.machine.skipped_calls.add(definition.name)
+        self.machine.skip_calls((definition.name,))
         return self.machine.defer(inline, state, definition.name)
+
+    def _hands_on(self, args: Arguments) -> bool:
+        """Whether an argument is a function that matters: whoever gets it may call it."""
+        for arg in args:
+            function = self.machine.world.bound.get(arg, (arg,))[0] if isinstance(arg, Handle) else arg
+            if isinstance(function, Handle) and function.kind == "function":
+                definition = self.machine.program.definition(function.key.split("|")[1])
+                if self.machine.relevance.matters(definition):
+                    return True
+        return False
 
     def _returns(self, definition: Definition, anchor: str) -> bool:
         returned = (definition.returns or "").strip("\"'")
@@ -213,6 +228,8 @@ class Calls:
         outer = self.extent
         frame = self._frame(function, caller_frame, caller_env)
         arguments = self._bind(function, args, keywords, state, frame)
+        for name in _rebound(function.body) & frame.closure.keys():
+            arguments.setdefault(name, frame.closure[name])
         machine.record("call", caller_frame, "", NONE, callee=frame.qualname)
         self.extent = (*outer, len(machine.world.events) - 1)
         for name, value in arguments.items():

@@ -46,7 +46,7 @@ def effects_of(node: Any) -> StatementEffects:
 _MUTATORS = frozenset(
     {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "sort", "discard", "setdefault"}
 )
-_CHANGING = frozenset({"setattr", "all_reduce"})
+_CHANGING = frozenset({"setattr", "__setattr__", "all_reduce"})
 _COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
 
 
@@ -68,6 +68,8 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 raises, changes = raises or inner.raises, changes or inner.changes
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
+                # A function that is handed on may be called.
+                calls.update(_simple_name(arg.value) for arg in args if isinstance(arg.value, ir.Name | ir.Attribute))
                 if isinstance(func, ir.Attribute):
                     writes.update(arg.keyword for arg in args if arg.keyword)
             case ir.Assign(targets=targets):

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, leaves, map_leaves
-from analyzer.domain.iteration import loop_variable
+from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
-    FALSE,
     NONE,
     TRUE,
     UNSET,
@@ -17,6 +16,7 @@ from analyzer.domain.terms import (
     Atom,
     Constant,
     Handle,
+    Symbol,
     Term,
     atom,
     constant,
@@ -26,7 +26,6 @@ from analyzer.domain.terms import (
     symbol,
 )
 from analyzer.symbolic.builtins import NAMES
-from analyzer.symbolic.comprehensions import each
 from analyzer.symbolic.effects import effects_of, walk_syntax
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import FunctionValue, item_key
@@ -34,7 +33,14 @@ from analyzer.symbolic.world import FunctionValue, item_key
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
-_MAX_ITERATIONS = 512
+
+def _is_local_function(name: str, value: Term) -> bool:
+    """Whether `value` can be called, and is not just what its own name says."""
+    if not isinstance(value, Handle):
+        return False
+    if value.kind == "function":
+        return value.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1] != name
+    return value.kind in ("closure", "bound")
 
 
 class Expressions:
@@ -88,7 +94,7 @@ class Expressions:
                     return self.evaluate(node, state)
                 if effects.calls & relevance.raising_names and self.machine.statements.catches(state):
                     return self.evaluate(node, state)
-                self.machine.skipped_calls |= effects.calls
+                self.machine.skip_calls(effects.calls)
                 return self.machine.defer(lambda s: self.evaluate(node, s), state, type(node).__name__)
 
     def over_symbols(self, node: ir.Expr) -> Term:
@@ -102,10 +108,7 @@ class Expressions:
 
     def calls_local(self, names: frozenset[str], state: State) -> bool:
         """Whether a callee is a local function: what it may do is not known by name."""
-        return any(
-            isinstance(state.env.get(name), Handle) and state.env[name].kind in ("closure", "bound")  # type: ignore[union-attr]  # a Handle
-            for name in names
-        )
+        return any(_is_local_function(name, state.env[name]) for name in names if name in state.env)
 
     def _other(self, node: ir.Expr, state: State) -> Term:
         match node:
@@ -114,7 +117,7 @@ class Expressions:
             case ir.Mapping(items):
                 return self._mapping(items, state)
             case ir.Comprehension():
-                return self._comprehension(node, state)
+                return self.machine.comprehensions.evaluate(node, state)
             case ir.Lambda(parameters, body):
                 return self.closure("<lambda>", parameters, body, state)
             case ir.Walrus(target, value):
@@ -201,7 +204,7 @@ class Expressions:
         if isinstance(value, Handle):
             info = self.machine.world.objects.get(value)
             return info is not None and info.kind in ("list", "dict")
-        return isinstance(value, Apply) and value.op == "tuple"
+        return isinstance(value, Apply) and value.op in SEQUENCES
 
     def _concatenate(self, a: Term, b: Term, state: State) -> Term | None:
         if not (self._is_container(a) and self._is_container(b)):
@@ -209,10 +212,17 @@ class Expressions:
         left = self.machine.calls.builtins.items(a, state)
         right = self.machine.calls.builtins.items(b, state)
         if left is None or right is None:
-            return opaque("+", (self.machine.external_argument(a), self.machine.external_argument(b)))
+            return self._joined(a, b, state)
         if isinstance(a, Apply):
             return self.machine.tuple_of((*left, *right))
         return self.machine.list_of((*left, *right), state)
+
+    def _joined(self, a: Term, b: Term, state: State) -> Term:
+        """Two sequences of which one has elements under guards, or as a whole."""
+        joined = self.machine.list_of((), state)
+        for part in (a, b):
+            self.machine.sequences.extend(joined, part, state)
+        return self.machine.sequences.held(joined, state) if isinstance(a, Apply) else joined
 
     def _set_operation(self, op: str, a: Term, b: Term, state: State) -> Term:
         left = self.machine.calls.builtins.items(a, state)
@@ -252,10 +262,7 @@ class Expressions:
         return self.machine.apply(op, state.refine(self.machine.value(left)), state.refine(self.machine.value(right)))
 
     def _membership(self, item: Term, container: Term, state: State) -> Term:
-        items = self.machine.calls.builtins.items(container, state)
-        if items is not None:
-            return self.machine.apply("in", item, self.machine.tuple_of(tuple(self.machine.value(i) for i in items)))
-        return self.machine.apply("in", item, self.machine.external_argument(self.machine.value(container)))
+        return self.machine.sequences.contains(item, container, state)
 
     # ---- containers ----------------------------------------------------------------------
 
@@ -278,7 +285,7 @@ class Expressions:
         for key, node in items:
             value = self.evaluate(node, state)
             if key is None:
-                self.machine.calls.builtins.dict_update(result, value, state)
+                self.machine.methods.dict_update(result, value, state)
             else:
                 self.set_item(result, self.machine.value(self.evaluate(key, state)), value, state)
         return result
@@ -331,17 +338,16 @@ class Expressions:
         key = self.machine.value(key)
         if isinstance(key, Constant | Atom):
             found = builtins.content(target, item_key(key), state)
-            if found is not None and found is not UNSET:
-                return found
             unknown = builtins.opened(target, state)
-            return default if unknown is None else opaque("item", (unknown, key))
-        keys = builtins.items(target, state)
-        if keys is None:
+            missing = default if unknown is None else opaque("item", (unknown, key))
+            return map_leaves(UNSET if found is None else found, lambda leaf: missing if leaf is UNSET else leaf)
+        elements = self.machine.sequences.elements(target, state)
+        if elements is None:
             content = builtins.opened(target, state) or builtins.content(target, "keys", state) or NONE
             return opaque("item", (self.machine.external_argument(content), self.machine.external_argument(key)))
         result = default
-        for known in reversed(keys):
-            value = builtins.content(target, item_key(known), state) or default
+        for _, known in reversed(elements):
+            value = self.dict_item(target, known, default, state)
             result = conditional(self.machine.apply("==", key, known), value, result)
         return result
 
@@ -363,7 +369,8 @@ class Expressions:
             if -len(items) <= key.value < len(items):
                 return items[key.value]
             return raising("IndexError")
-        plain = (self.machine.external_argument(leaf), self.machine.external_argument(key))
+        whole = None if isinstance(leaf, Symbol) else self.machine.sequences.term(leaf, state)
+        plain = (self.machine.external_argument(leaf) if whole is None else whole, self.machine.external_argument(key))
         return self.machine.canonical(opaque("item", plain))
 
     def _supply_default(self, target: Handle, key: Term, state: State) -> None:
@@ -392,63 +399,6 @@ class Expressions:
             return self.machine.tuple_of(items[slice(*bounds)])
         plain = tuple(NONE if part is None else part for part in parts)
         return opaque("slice", (self.machine.external_argument(self.machine.value(value)), *plain))
-
-    def _comprehension(self, node: ir.Comprehension, state: State) -> Term:
-        rows = self._rows(node.clauses, state.fork())
-        if rows is None:
-            return self._symbolic_comprehension(node, state)
-        if node.kind == "dict":
-            result = self.machine.dict_of({}, state)
-            state.write(result, "keys", self.machine.tuple_of(()))
-            assert node.value is not None
-            for row in rows:
-                self.set_item(
-                    result, self.machine.value(self.evaluate(node.element, row)), self.evaluate(node.value, row), state
-                )
-            return result
-        items = tuple(self.evaluate(node.element, row) for row in rows)
-        return self.machine.tuple_of(items) if node.kind == "generator" else self.machine.list_of(items, state)
-
-    def _rows(self, clauses: tuple[ir.Clause, ...], state: State) -> list[State] | None:
-        """One state for each combination of loop variables, when the loops are finite and decided."""
-        if not clauses:
-            return [state]
-        clause, rest = clauses[0], clauses[1:]
-        items = self.machine.calls.builtins.items(self.evaluate(clause.iterable, state), state)
-        if items is None or len(items) > _MAX_ITERATIONS:
-            return None
-        rows: list[State] = []
-        for item in items:
-            row = state.fork()
-            self.machine.statements.bind(clause.target, item, row)
-            guards = [self.guard(condition, row) for condition in clause.conditions]
-            if any(guard is FALSE for guard in guards):
-                continue
-            if any(guard is not TRUE for guard in guards):
-                return None
-            inner = self._rows(rest, row)
-            if inner is None:
-                return None
-            rows.extend(inner)
-        return rows
-
-    def _symbolic_comprehension(self, node: ir.Comprehension, state: State) -> Term:
-        """A comprehension over a sequence of unknown content: uninterpreted, with a canonical form."""
-        inner = state.fork()
-        clauses: list[tuple[Term, Term, list[Term]]] = []
-        for clause in node.clauses:
-            iterable = self.machine.calls.builtins.sequence(self.evaluate(clause.iterable, inner), inner)
-            variable = loop_variable(self._depth)
-            self._depth += 1
-            self.machine.statements.bind(clause.target, variable, inner)
-            clauses.append((variable, iterable, [self.guard(condition, inner) for condition in clause.conditions]))
-        elements = [self._plain(part, inner) for part in (node.element, node.value) if part is not None]
-        self._depth -= len(clauses)
-        return each(node.kind, clauses, elements)
-
-    def _plain(self, node: ir.Expr, state: State) -> Term:
-        """The value of `node` as an argument of an uninterpreted function."""
-        return self.machine.external_argument(self.machine.value(self.evaluate(node, state)))
 
     def closure(
         self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State

@@ -140,7 +140,9 @@ class Externals:
         default = args[1] if len(args) > 1 else keywords.get("default", NONE)
         if not isinstance(name, Constant):
             return opaque("os.getenv", (name, default))
-        variable = self.machine.input(f"env.{name.value}", f"${name.value}", lambda: NONE)
+        variable = self.machine.origins.get(f"env.{name.value}")
+        if variable is None:
+            variable = self.machine.input(f"env.{name.value}", f"${name.value}", lambda: NONE)
         return conditional(self.machine.apply("is", variable, NONE), default, variable)
 
     def _field(self, args: Arguments, keywords: Keywords, state: State) -> Term:

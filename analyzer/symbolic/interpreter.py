@@ -12,7 +12,8 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, symbols_of, with_owners
 from analyzer.ports.program import Program
-from analyzer.symbolic.machine import Lowering, Machine, Relevance
+from analyzer.symbolic.attributes import CONFIG
+from analyzer.symbolic.machine import Lowering, Machine, Schedule
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import ObjectInfo
 
@@ -30,6 +31,11 @@ class Run:
         """What the runner holds under `sink` at the end."""
         with deep_recursion():
             return self.machine.value(self.machine.attributes.read(self.runner, sink, self.state))
+
+    def option_value(self, option: str) -> Term:
+        """What an option is worth at the end."""
+        with deep_recursion():
+            return self.machine.value(self.machine.attributes.read(CONFIG, option, self.state))
 
     def read_quantities(self, sink: str) -> None:
         """Force everything that the formulas will need, so that all reads are known."""
@@ -93,7 +99,12 @@ class Start(Protocol):
 
     @property
     def runner(self) -> str:
-        """The key of the class that receives the token count."""
+        """The key of the class that receives the token count, or "" when none is made."""
+        ...
+
+    @property
+    def options(self) -> str:
+        """The key of the class of the options when they are what is computed, else ""."""
         ...
 
 
@@ -101,23 +112,34 @@ def interpret(  # noqa: PLR0913, PLR0917 - everything that a run starts from
     program: Program,
     lowering: Lowering,
     rules: RuleSet,
-    relevance: Relevance,
+    schedule: Schedule,
     start: Start,
     sinks: Mapping[str, str],
 ) -> Run:
     """Interpret from `start`; `sinks` say where on the runner each quantity is found at the end."""
     root, receiver = start.definition, start.receiver
-    machine = Machine(program, lowering, rules, relevance)
+    machine = Machine(program, lowering, rules, schedule)
     frame = Frame(root.module, root.path, root.line, root.qualname, receiver or None)
     state = State(frame)
+    if start.options:
+        # Whoever computes options has to follow those that few ask for as well.
+        machine.opt_in = frozenset()
+        machine.world.objects[CONFIG] = ObjectInfo("instance", start.options, "self")
     with deep_recursion():
         args: tuple[Term, ...] = ()
         if receiver:
-            kind = "instance" if root.name == "__init__" else "symbolic"
-            args = (machine.world.allocate(ObjectInfo(kind, receiver, "self")),)
+            args = (_receiver(machine, root, receiver, start.options),)
         machine.calls.inline(root, receiver, args, _declared_parameters(machine, root), state)
     machine.final = state
     return Run(machine, state, _runner(machine, start.runner), sinks)
+
+
+def _receiver(machine: Machine, root: Definition, receiver: str, options: str) -> Handle:
+    """The ``self`` of the root; the options are there once, whoever holds them."""
+    if receiver == options:
+        return CONFIG
+    kind = "instance" if root.name == "__init__" else "symbolic"
+    return machine.world.allocate(ObjectInfo(kind, receiver, "self"))
 
 
 def _declared_parameters(machine: Machine, root: Definition) -> dict[str, Term]:

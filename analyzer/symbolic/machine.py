@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final, Protocol
 
 from analyzer.domain import build
 from analyzer.domain.modules import Definition
@@ -33,12 +34,20 @@ from analyzer.ports.program import Program
 from analyzer.symbolic.attributes import Attributes
 from analyzer.symbolic.calls import Calls
 from analyzer.symbolic.comprehensions import count_of
+from analyzer.symbolic.containers import tuple_of, unguarded
+from analyzer.symbolic.effects import StatementEffects
 from analyzer.symbolic.expressions import Expressions
+from analyzer.symbolic.methods import Methods
 from analyzer.symbolic.origins import expression_origins, named_origins
+from analyzer.symbolic.sequences import Sequences
 from analyzer.symbolic.shapes import Shapes
 from analyzer.symbolic.state import Frame, State, merge
 from analyzer.symbolic.statements import Statements
-from analyzer.symbolic.world import World, item_key
+from analyzer.symbolic.unrolling import Comprehensions
+from analyzer.symbolic.world import Skipped, World, item_key
+
+# Where a computation was put off: span, time, the calls around it, whether it is opted into, position.
+Place = tuple[Span, tuple[int, ...], tuple[int, ...], bool, tuple[int, ...]]
 
 _COMPARES_EQUAL = frozenset({"is", "is not", "==", "!="})
 
@@ -95,6 +104,23 @@ class Relevance(Protocol):
         ...
 
 
+class Schedule(Protocol):
+    """What matters at each position of the execution."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether what matters depends on the position."""
+        ...
+
+    def view(self, position: tuple[int, ...]) -> Relevance:
+        """What matters at `position`."""
+        ...
+
+
+# A position is told by the lines of this many calls, outermost first: below, two calls may share a line.
+_POSITION_DEPTH: Final = 2
+
+
 class Machine:
     """Shared services of the interpreter's parts.
 
@@ -102,25 +128,32 @@ class Machine:
     `analyzer.symbolic.interpreter.assemble`.
     """
 
-    def __init__(self, program: Program, lowering: Lowering, rules: RuleSet, relevance: Relevance) -> None:
+    def __init__(self, program: Program, lowering: Lowering, rules: RuleSet, schedule: Schedule) -> None:
         self.program = program
         self.lowering = lowering
         self.rules = rules
-        self.relevance = relevance
+        self.schedule = schedule
+        self.relevance: Relevance = schedule.view(())
+        self.position: tuple[int, ...] = ()
+        self.loops: list[tuple[int, int]] = []
+        self.read_until: dict[str, tuple[int, ...]] = {}
+        self.skipped: dict[tuple[int, ...], Skipped] = {}
         self.world = World()
         self.origins = named_origins(rules)
         self.rewrites: dict[Term, Term] = {}
         self._rewrites_opposite: dict[Term, Term] = {}
         self.span = Span("", 0, 0)
         self.attributes = Attributes(self)
+        self.sequences = Sequences(self)
+        self.methods = Methods(self)
+        self.comprehensions = Comprehensions(self)
         self.calls = Calls(self)
         self.expressions = Expressions(self)
         self.statements = Statements(self)
         # The state at the end of the run, once it is there.
         self.final: State | None = None
         self.reads: dict[str, set[str]] = {}
-        self.skipped_writes: set[tuple[str, str]] = set()
-        self.skipped_calls: set[str] = set()
+        self.opt_in = frozenset(rules.anchors["opt_in"])
         # Inside what the user has to opt into: what is read there makes nothing else relevant.
         self.optional = False
         # Inside a measuring function: there it counts what else is done to the device.
@@ -168,7 +201,7 @@ class Machine:
     def defer(self, compute: Callable[[State], Term], state: State, label: str) -> Handle:
         """A value computed from the present state when somebody needs it."""
         reference = self.world.fresh("deferred", label)
-        snapshot, place = state.fork(), (self.span, self.tick(), self.calls.extent, self.optional)
+        snapshot, place = state.fork(), (self.span, self.tick(), self.calls.extent, self.optional, self.position)
         self.world.deferred[reference] = lambda: self.out_of_order(compute, snapshot, place)
         return reference
 
@@ -176,27 +209,71 @@ class Machine:
         """Carry out a deferred constructor for its effect on the new object."""
         self.force(deferred)
 
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """What is read inside makes nothing relevant."""
+        before, self.optional = self.optional, True
+        yield
+        self.optional = before
+
     def note_read(self, target: Term, name: str) -> None:
         """Remember that an attribute is read, and of which class, so that its writers become relevant."""
         if self.optional:
             return
+        self.read_until[name] = max(self.position, self.read_until.get(name, ()))
         info = self.world.objects.get(target) if isinstance(target, Handle) else None
         if info is not None and info.class_key is not None:
             self.reads.setdefault(name, set()).update(self.program.base_names(info.class_key))
         else:
             self.reads.setdefault(name, set())
 
+    def advance(self) -> None:
+        """Note where execution stands, and with it what still matters."""
+        if not self.schedule.timed or len(self.calls.extent) > _POSITION_DEPTH:
+            return
+        events = self.world.events
+        lines = [events[index].span.line for index in self.calls.extent[1:]] + [self.span.line]
+        for depth, line in self.loops:
+            # An iteration comes before and after every line of its loop.
+            if depth < len(lines):
+                lines[depth] = line
+        self.at(tuple(lines))
+
+    @contextmanager
+    def looping(self) -> Iterator[None]:
+        """What is done inside is done again and again: all of it stands at the present line."""
+        self.loops.append((len(self.calls.extent) - 1, self.span.line))
+        yield
+        self.loops.pop()
+
+    def at(self, position: tuple[int, ...]) -> None:
+        """Go to a position."""
+        if position != self.position:
+            self.position = position
+            self.relevance = self.schedule.view(position)
+
+    def skip(self, effects: StatementEffects, owner: str) -> None:
+        """Remember what a statement that was left alone could have done."""
+        skipped = self.skipped.setdefault(self.position, Skipped())
+        skipped.calls |= effects.calls
+        skipped.writes |= {("", name) for name in effects.writes}
+        skipped.writes |= {(owner, name) for name in effects.own_writes}
+
+    def skip_calls(self, names: Iterable[str]) -> None:
+        """Remember callees that were left alone."""
+        self.skipped.setdefault(self.position, Skipped()).calls.update(names)
+
     def tick(self) -> tuple[int, ...]:
         """Advance the clock that orders measurements by when the program would make them."""
         self.time = (*self.time[:-1], self.time[-1] + 1)
         return self.time
 
-    def out_of_order(
-        self, compute: Callable[[State], Term], state: State, place: tuple[Span, tuple[int, ...], tuple[int, ...], bool]
-    ) -> Term:
+    def out_of_order(self, compute: Callable[[State], Term], state: State, place: Place) -> Term:
         """Compute something in an earlier state: what it allocates is kept, nothing else changes."""
         saved = self.span, self.time, self.calls.extent, self.optional
-        span, time, extent, optional = place
+        there, self.loops, loops = self.position, [], self.loops
+        span, time, extent, optional, position = place
+        self.at(position)
         self.span, self.time, self.calls.extent, self.optional = span, (*time, 0), extent, optional
         known, start, path = set(state.heap), self.world.counter, dict(state.facts)
         state.error = NONE
@@ -213,6 +290,8 @@ class Machine:
                 # An object that waited for its constructor: what others already saw of it stays.
                 self.world.base[target] = {**attributes, **base}
         self.span, self.time, self.calls.extent, self.optional = saved
+        self.loops = loops
+        self.at(there)
         return result
 
     def value(self, term: Term) -> Term:
@@ -226,7 +305,7 @@ class Machine:
         if isinstance(leaf, Handle) and leaf.kind == "bag":
             return self.attributes.bag_leaf(leaf)
         if isinstance(leaf, Apply) and leaf.op == "tuple" and any(isinstance(item, Handle) for item in leaf.args):
-            return self.tuple_of(tuple(self.value(item) for item in leaf.args))
+            return tuple_of((guard, self.value(item)) for guard, item in map(unguarded, leaf.args))
         return leaf
 
     def apply(self, op: str, *args: Term) -> Term:
@@ -277,10 +356,8 @@ class Machine:
         info = self.world.objects.get(leaf) if isinstance(leaf, Handle) else None
         if info is None or info.kind not in ("list", "dict"):
             return leaf
-        items = self.calls.builtins.items(leaf, state)
-        if items is None and info.kind == "list":
-            return build.truth(self.calls.builtins.call("len", (leaf,), {}, state))
-        return opaque("non-empty") if items is None else constant(bool(items))
+        found = self.sequences.truth(leaf, state)
+        return opaque("non-empty") if found is None else found
 
     def branch(
         self,

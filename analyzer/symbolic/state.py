@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate
 from analyzer.domain.source import Span
-from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Conditional, Raise, Term
+from analyzer.domain.terms import FALSE, NONE, TRUE, UNSET, Apply, Conditional, Handle, Raise, Term
+from analyzer.symbolic.containers import merged_items, merged_keys
 
 Attributes = dict[str, Term]
 Reader = Callable[["State", Term, str], Term]
@@ -140,14 +141,47 @@ def merge(guard: Term, then: State, otherwise: State, read: Reader, unbound: Cal
         if left is right:
             merged.heap[target] = left or {}
             continue
+        made = _made_on_one_side(target, left, right, (then, otherwise), read)
+        if made is not None:
+            merged.heap[target] = made
+            continue
         attributes: Attributes = {}
         for name in {**(left or {}), **(right or {})}:
             a = left[name] if left is not None and name in left else read(then, target, name)
             b = right[name] if right is not None and name in right else read(otherwise, target, name)
-            attributes[name] = conditional(guard, a, b)
+            attributes[name] = _merge_content(target, name, guard, (a, b))
         merged.heap[target] = attributes
     merged.facts = {fact: value for fact, value in then.facts.items() if otherwise.facts.get(fact) is value}
     return merged
+
+
+_CONTENT = {"list": "items", "dict": "keys"}
+
+
+def _container_kind(target: Term) -> str:
+    """Whether a heap object is a list or a dict; "" for anything else."""
+    kind = target.key.rsplit(":", 1)[-1] if isinstance(target, Handle) and target.kind == "object" else ""
+    return kind if kind in _CONTENT else ""
+
+
+def _made_on_one_side(
+    target: Term, left: Attributes | None, right: Attributes | None, sides: tuple[State, State], read: Reader
+) -> Attributes | None:
+    """What a container holds that only one branch has made: nobody on the other one can get at it."""
+    kind = _container_kind(target)
+    if not kind or (left is not None and right is not None):
+        return None
+    absent = sides[0] if left is None else sides[1]
+    return (left or right) if read(absent, target, _CONTENT[kind]) is UNSET else None
+
+
+def _merge_content(target: Term, name: str, guard: Term, values: tuple[Term, Term]) -> Term:
+    """An attribute of an object, or what a container holds."""
+    kind = _container_kind(target)
+    if kind == "list" and name == "items":
+        return merged_items(guard, *values)
+    keys = merged_keys(*values) if kind == "dict" and name == "keys" else None
+    return conditional(guard, *values) if keys is None else keys
 
 
 def _merge_env(guard: Term, then: State, otherwise: State, unbound: Callable[[str], Term]) -> dict[str, Term]:

@@ -15,6 +15,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    Conditional,
     Handle,
     Raise,
     Term,
@@ -24,6 +25,7 @@ from analyzer.domain.terms import (
     symbols_of,
 )
 from analyzer.symbolic.comprehensions import collected
+from analyzer.symbolic.containers import Element
 from analyzer.symbolic.effects import effects_of, walk_syntax
 from analyzer.symbolic.state import Attributes, Frame, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
@@ -134,6 +136,7 @@ class Statements:
     def _statement(self, node: ir.Stmt, state: State) -> Outcome:
         self.machine.span = state.frame.span(node.line, node.end_line)
         self.machine.tick()
+        self.machine.advance()
         if isinstance(node, ir.Assign | ir.Return) and self.catches(state) and _looks_up(node.value):
             return self._attempt(node, state)
         return self._execute(node, state)
@@ -214,9 +217,7 @@ class Statements:
     def _postpone(self, node: ir.Stmt, state: State) -> None:
         """Leave a statement alone: the locals it binds are computed if somebody reads them."""
         effects = effects_of(node)
-        self.machine.skipped_calls |= effects.calls
-        self.machine.skipped_writes |= {("", name) for name in effects.writes}
-        self.machine.skipped_writes |= {(self._owner(state), name) for name in effects.own_writes}
+        self.machine.skip(effects, self._owner(state))
         if not effects.binds:
             return
         final: list[State] = []
@@ -377,7 +378,7 @@ class Statements:
         right.assume(guard, holds=False)
         outer, left.guard, right.guard = state.guard, guard, guard
         machine, optional = self.machine, self.machine.optional
-        machine.optional = optional or bool(symbols_of(guard) & set(machine.rules.anchors["opt_in"]))
+        machine.optional = optional or bool(symbols_of(guard) & machine.opt_in)
         then = self.run(node.body, left)
         machine.optional = optional
         outcome = self.join(guard, then, self.run(node.orelse, right))
@@ -432,22 +433,39 @@ class Statements:
     # ---- loops ---------------------------------------------------------------------------
 
     def _for(self, node: ir.For, state: State) -> Outcome:
-        iterable = self.machine.expressions.evaluate(node.iterable, state)
-        items = self.machine.calls.builtins.items(iterable, state)
+        sequence = self.machine.expressions.evaluate(node.iterable, state)
+        with self.machine.looping():
+            return self._loop(node, sequence, state)
+
+    def _loop(self, node: ir.For, sequence: Term, state: State) -> Outcome:
+        iterable = state.refine(self.machine.force(sequence))
+        items = self.machine.sequences.elements(iterable, state)
+        if items is None and isinstance(iterable, Conditional):
+            return self._for_either(node, iterable, state)
         accumulated = collected(node) if items is None else None
         if accumulated is not None:
             return self._accumulate(accumulated, state)
         if items is None or len(items) > _MAX_UNROLL or self._unrolled > _MAX_ITERATIONS:
             return self._havoc(node.body, node.target, state, "a loop over a sequence of unknown length")
+        return self._for_each(node, items, state)
+
+    def _for_either(self, node: ir.For, iterable: Conditional, state: State) -> Outcome:
+        """A loop over one of two sequences, of which one is not known element by element."""
+        left, right = state.fork(), state
+        left.assume(iterable.guard, holds=True)
+        right.assume(iterable.guard, holds=False)
+        then = self._loop(node, iterable.then, left)
+        return self.join(iterable.guard, then, self._loop(node, iterable.otherwise, right))
+
+    def _for_each(self, node: ir.For, items: list[Element], state: State) -> Outcome:
         exits: list[Exit] = []
         broken: list[Exit] = []
         current: State | None = state
-        for item in items:
+        for guard, item in items:
             if current is None:
                 break
             self._unrolled += 1
-            self.bind(node.target, item, current)
-            outcome = self.run(node.body, current)
+            outcome = self._iterate(node, guard, item, current)
             broken.extend(e for e in outcome.exits if e.kind == "break")
             exits.extend(e for e in outcome.exits if e.kind in ("return", "raise"))
             current = self._resume(outcome)
@@ -470,6 +488,20 @@ class Statements:
                 self.bind(target, self.machine.apply("+", owner, total), state)
         return Outcome(state, [])
 
+    def _iterate(self, node: ir.For, guard: Term, item: Term, state: State) -> Outcome:
+        """The body for one element, or nothing where the element is not there."""
+        guard = state.decide(guard)
+        if guard is FALSE:
+            return Outcome(state, [])
+        if guard is TRUE:
+            self.bind(node.target, item, state)
+            return self.run(node.body, state)
+        taken, skipped = state.fork(), state
+        taken.assume(guard, holds=True)
+        skipped.assume(guard, holds=False)
+        self.bind(node.target, item, taken)
+        return self.join(guard, self.run(node.body, taken), Outcome(skipped, []))
+
     def _resume(self, outcome: Outcome) -> State | None:
         """The state in which the next iteration starts: the end of the body or a ``continue``."""
         continued = [e for e in outcome.exits if e.kind == "continue"]
@@ -481,6 +513,10 @@ class Statements:
         return last
 
     def _while(self, node: ir.While, state: State) -> Outcome:
+        with self.machine.looping():
+            return self._repeat(node, state)
+
+    def _repeat(self, node: ir.While, state: State) -> Outcome:
         exits: list[Exit] = []
         for _ in range(_MAX_UNROLL):
             guard = self.machine.expressions.guard(node.test, state)

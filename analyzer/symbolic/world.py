@@ -67,6 +67,14 @@ class RaiseSite:
 
 
 @dataclass(slots=True)
+class Skipped:
+    """Callees and attributes (with the class, "" for any) of statements that were left alone."""
+
+    calls: set[str] = field(default_factory=set)
+    writes: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class World:
     """Global tables of one interpretation; keys are the handles that states refer to."""
 

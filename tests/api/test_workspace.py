@@ -15,7 +15,7 @@ from analyzer.adapters.snapshot_source import write_snapshot
 from analyzer.api.workspace import Silent
 from analyzer.domain.errors import AnchorNotFoundError
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.source import Revision
 from analyzer.ports import SourceTree
 from tests.support.samples import extraction, snapshot, write_rules
@@ -46,8 +46,10 @@ class World:
         self.extracted: list[str] = []
         self.lost: set[str] = set()
 
-    def extract(self, tree: SourceTree, rules: RuleSet) -> Extraction:
+    def extract(self, tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
         del rules
+        if root != RUNNER:
+            raise AnchorNotFoundError("no options here")
         file = tree.read("sglang/srt/model_executor/model_runner.py")
         content = file.content.decode() if file is not None else ""
         self.extracted.append(content)

@@ -12,7 +12,7 @@ from analyzer.adapters.rules import load_rules
 from analyzer.adapters.snapshots import SnapshotJson
 from analyzer.application.analysis import Analysis, is_immutable
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.source import Revision, SourceFile
 from analyzer.ports import SourceTree
 from tests.support.samples import extraction, write_rules
@@ -64,8 +64,8 @@ class Harness:
         self.analysis = self.make(rules)
 
     def make(self, rules: RuleSet, build: str = "1") -> Analysis:
-        def extract(tree: SourceTree, rules: RuleSet) -> Extraction:
-            del tree, rules
+        def extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
+            del tree, rules, root
             self.extracted += 1
             return extraction()
 
@@ -76,7 +76,7 @@ class Harness:
             self.opened += 1
             return tree
 
-        found = self.analysis.snapshot(tree.revision, opened)
+        found = self.analysis.snapshot(tree.revision, opened, (RUNNER,))
         assert found.extraction == extraction()
         return found.revision
 

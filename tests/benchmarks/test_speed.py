@@ -22,6 +22,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from analyzer.adapters.git import GitRepository
 from analyzer.adapters.rules import load_rules
 from analyzer.application.extract import extract
+from analyzer.domain.rules import RUNNER
 
 pytestmark = pytest.mark.benchmark
 
@@ -56,7 +57,7 @@ def _parsing(clone: Path) -> tuple[float, float]:
     with GitRepository(clone) as repository:
         for ref in _REFS:
             tree = repository.tree(repository.resolve(ref))
-            extraction = extract(tree, load_rules())
+            extraction = extract(tree, load_rules(), RUNNER)
             hops = {hop.path for hop in extraction.hops}
             for path in (path for path, blob in extraction.manifest.items() if blob is not None):
                 file = tree.read(path)

@@ -15,7 +15,7 @@ from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.extract import extract
 from analyzer.domain.evaluation import Case, CaseResult
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.source import Revision
 from tests.differential.configurations import draw
 from tests.differential.execution import Outcome, release
@@ -50,7 +50,7 @@ def _rules() -> RuleSet:
 @cache
 def _extraction(version: str) -> Extraction:
     revision = Revision(spec=version, resolved=version, commit=f"wheel {version}", version=version)
-    return extract(ArchiveTree(revision, wheel(version)), _rules())
+    return extract(ArchiveTree(revision, wheel(version)), _rules(), RUNNER)
 
 
 @pytest.mark.parametrize(("version", "scenario"), [*covered(*_COMPARED), *MODIFIED])

@@ -15,6 +15,7 @@ from analyzer.adapters.rules import load_rules
 from analyzer.application.extract import extract
 from analyzer.domain.binding import Binding
 from analyzer.domain.extraction import Extraction
+from analyzer.domain.rules import RUNNER as RUNNER_ROOT
 from analyzer.domain.rules import Domain, RuleSet
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError, Value
 from analyzer.domain.source import Revision, SourceFile
@@ -247,7 +248,7 @@ def shipped_rules() -> RuleSet:
 
 def extract_project(files: Mapping[str, str | bytes]) -> Extraction:
     """The formulas of the project drawn as `files`."""
-    return extract(draw(files), shipped_rules())
+    return extract(draw(files), shipped_rules(), RUNNER_ROOT)
 
 
 def extracted(files: Mapping[str, str] | None = None, /, **parts: str) -> Extraction:

@@ -1,0 +1,243 @@
+"""Lists, sets, tuples and dicts whose elements are there under guards, or are computed as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.domain.build import conditional, conjunction, disjunction, map_leaves, negate, rewrite
+from analyzer.domain.iteration import EACH
+from analyzer.domain.operators import SEQUENCES
+from analyzer.domain.terms import (
+    FALSE,
+    TRUE,
+    UNSET,
+    Apply,
+    Atom,
+    Conditional,
+    Constant,
+    Handle,
+    Opaque,
+    Symbol,
+    Term,
+    constant,
+    opaque,
+    walk,
+)
+from analyzer.symbolic.comprehensions import count_of
+from analyzer.symbolic.containers import Element, concatenated, tuple_of, unguarded
+from analyzer.symbolic.state import State
+from analyzer.symbolic.world import item_key
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+
+class Sequences:
+    """What containers hold, element by element where that is known, else as one term."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def items(self, sequence: Term, state: State) -> tuple[Term, ...] | None:
+        """The elements of a sequence whose length is known."""
+        found = self.elements(sequence, state)
+        if found is None or any(guard is not TRUE for guard, _ in found):
+            return None
+        return tuple(value for _, value in found)
+
+    def elements(self, sequence: Term, state: State) -> list[Element] | None:
+        """The elements of a sequence, each with its guard; None when they are not known one by one."""
+        value = state.refine(self.machine.force(sequence))
+        match value:
+            case Conditional():
+                return self._either(value, state)
+            case Apply("tuple", args):
+                found = [(state.decide(guard), element) for guard, element in map(unguarded, args)]
+                return [element for element in found if element[0] is not FALSE]
+            case Constant(str(text)):
+                return [(TRUE, constant(character)) for character in text]
+            case Handle("object", _):
+                return self._held(value, state)
+            case Handle("class", key):
+                fields = self.machine.program.class_facts(key).fields
+                return [(TRUE, self.machine.attributes.read(value, name, state)) for name in fields]
+            case _:
+                return None
+
+    def _either(self, value: Conditional, state: State) -> list[Element] | None:
+        """Those of one branch, then those of the other, where only one can be there."""
+        sides = ((value.guard, value.then), (negate(value.guard), value.otherwise))
+        found: list[Element] = []
+        for guard, side in sides:
+            elements = self.elements(side, state)
+            if elements is None:
+                return None
+            found += [(conjunction(guard, own), element) for own, element in elements]
+        return found
+
+    def _held(self, container: Handle, state: State) -> list[Element] | None:
+        info = self.machine.world.objects.get(container)
+        kind = info.kind if info is not None else ""
+        content = self.content(container, {"list": "items", "dict": "keys"}.get(kind, ""), state)
+        if content is None:
+            return None
+        if kind == "list":
+            return self.elements(content, state)
+        if self.machine.calls.builtins.opened(container, state) is not None:
+            return None
+        keys = content.args if isinstance(content, Apply) and content.op == "tuple" else None
+        if keys is None:
+            return None
+        found = ((self._present(container, key, state), key) for key in keys)
+        return [element for element in found if element[0] is not FALSE]
+
+    def _present(self, container: Handle, key: Term, state: State) -> Term:
+        value = self.content(container, item_key(key), state)
+        if value is None:
+            return FALSE
+        return state.decide(map_leaves(value, lambda leaf: constant(leaf is not UNSET)))
+
+    def content(self, container: Handle, name: str, state: State) -> Term | None:
+        """What a container holds under `name`."""
+        for attributes in (state.heap.get(container), self.machine.world.base.get(container)):
+            if attributes is not None and name in attributes:
+                return state.refine(attributes[name])
+        return None
+
+    def term(self, sequence: Term, state: State) -> Term | None:
+        """A sequence as one term that can be evaluated; None when it has elements without a formula."""
+        value = state.refine(self.machine.force(sequence))
+        if isinstance(value, Symbol):
+            return value
+        if isinstance(value, Conditional):
+            sides = self.term(value.then, state), self.term(value.otherwise, state)
+            if sides[0] is None or sides[1] is None:
+                return None
+            return conditional(value.guard, sides[0], sides[1])
+        if isinstance(value, Handle):
+            elements = self._held(value, state) if value.kind == "object" else None
+            if elements is not None:
+                return self._plain(tuple_of(elements))
+            content = self.content(value, "items", state) if value.kind == "object" else None
+            return None if content is None else self.term(content, state)
+        return self._plain(value) if _is_sequence(value) else None
+
+    def _plain(self, term: Term) -> Term | None:
+        """`term` with deferred elements computed; None when one of them is an object."""
+        computed = self._computed(term)
+        return None if any(isinstance(part, Handle) for part in walk(computed)) else computed
+
+    def _computed(self, term: Term) -> Term:
+        def compute(node: Term) -> Term | None:
+            if not isinstance(node, Handle) or node.kind != "deferred":
+                return None
+            return self._computed(self.machine.value(node))
+
+        return rewrite(term, compute)
+
+    def length(self, sequence: Term, state: State) -> Term | None:
+        """How many elements there are; None when that is not known."""
+        elements = self.elements(sequence, state)
+        if elements is not None and all(guard is TRUE for guard, _ in elements):
+            return constant(len(elements))
+        whole = self.term(sequence, state)
+        if whole is not None:
+            return self.machine.canonical(count_of(whole) or opaque("len", (whole,)))
+        if elements is None:
+            return None
+        count: Term = constant(0)
+        for guard, _ in elements:
+            count = self.machine.apply("+", count, conditional(guard, constant(1), constant(0)))
+        return count
+
+    def truth(self, container: Term, state: State) -> Term | None:
+        """The guard that there is an element; None when that is not known."""
+        elements = self.elements(container, state)
+        if elements is not None:
+            return disjunction(*(guard for guard, _ in elements)) if elements else FALSE
+        whole = self.term(container, state)
+        return None if whole is None else self.machine.apply(">", opaque("len", (whole,)), constant(0))
+
+    def contains(self, item: Term, container: Term, state: State) -> Term:
+        """`item in container`."""
+        machine = self.machine
+        elements = self.elements(container, state)
+        if elements is not None:
+            values = tuple_of([(guard, machine.value(element)) for guard, element in elements])
+            return machine.apply("in", item, values)
+        whole = self.term(container, state)
+        if whole is None:
+            whole = machine.external_argument(machine.value(self.held(container, state)))
+        return map_leaves(whole, lambda leaf: machine.apply("in", item, leaf))
+
+    def held(self, container: Term, state: State) -> Term:
+        """The content of a list as the heap has it, any other value as it is."""
+        value = state.refine(self.machine.force(container))
+        found = self.content(value, "items", state) if isinstance(value, Handle) and value.kind == "object" else None
+        return value if found is None else found
+
+    def extend(self, target: Handle, more: Term, state: State) -> None:
+        """Add what `more` holds to a list."""
+        content = self.held(target, state)
+        added = self.elements(more, state)
+        tail = self._unknown_tail(more, state) if added is None else tuple_of(added)
+        state.write(target, "items", map_leaves(content, lambda leaf: concatenated(leaf, tail)))
+
+    def _unknown_tail(self, more: Term, state: State) -> Term:
+        """What a sequence that is not known one by one adds: its term, or what made it unknown."""
+        whole = self.term(more, state)
+        return self.machine.calls.builtins.sequence(more, state) if whole is None else whole
+
+    def distinct(self, container: Term, state: State) -> Term:
+        """A list that holds every element of `container` once."""
+        elements = self.elements(container, state)
+        if elements is not None and all(isinstance(value, Constant | Atom) for _, value in elements):
+            once: dict[Term, Term] = {}
+            for guard, value in elements:
+                once[value] = disjunction(once.get(value, FALSE), guard)
+            content: Term = tuple_of((guard, value) for value, guard in once.items())
+        elif elements is not None and len(elements) <= 1:
+            return container
+        else:
+            content = self._whole("unique", container, state)
+        return self._list_with(content, state)
+
+    def sorted(self, container: Term, descending: Term, state: State) -> Term:
+        """A list of the elements of `container` in order."""
+        items = self.items(container, state)
+        backwards = self.machine.value(descending)
+        if items is not None and isinstance(backwards, Constant) and _are_comparable(items):
+            ordered = sorted((item.value for item in items), reverse=bool(backwards.value))  # type: ignore[union-attr,type-var]  # constants of one kind
+            content: Term = tuple_of((TRUE, constant(value)) for value in ordered)
+        else:
+            content = self._whole("sorted", container, state)
+            if backwards is TRUE:
+                content = self.machine.apply("reversed", content)
+        return self._list_with(content, state)
+
+    def _whole(self, op: str, container: Term, state: State) -> Term:
+        whole = self.term(container, state)
+        return self.held(container, state) if whole is None else self.machine.apply(op, whole)
+
+    def _list_with(self, content: Term, state: State) -> Term:
+        made = self.machine.list_of((), state)
+        state.write(made, "items", content)
+        return made
+
+
+def _is_sequence(term: Term) -> bool:
+    """Whether a term says what a sequence holds."""
+    match term:
+        case Apply(op, _):
+            return op in SEQUENCES
+        case Opaque(name, _):
+            return name in (EACH, "range")
+        case _:
+            return False
+
+
+def _are_comparable(items: tuple[Term, ...]) -> bool:
+    """Whether Python can put these constants in order."""
+    values = [item.value for item in items if isinstance(item, Constant)]
+    numbers = all(isinstance(value, int | float) for value in values)
+    return len(values) == len(items) and (numbers or all(isinstance(value, str) for value in values))
