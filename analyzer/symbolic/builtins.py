@@ -22,7 +22,7 @@ from analyzer.domain.terms import (
     opaque,
     raising,
 )
-from analyzer.symbolic.attributes import ENUM_BASES, STRING_METHODS
+from analyzer.symbolic.attributes import STRING_METHODS
 from analyzer.symbolic.comprehensions import count_of, sum_of
 from analyzer.symbolic.containers import tuple_of
 from analyzer.symbolic.state import State
@@ -133,9 +133,6 @@ class Builtins:
     def items(self, sequence: Term, state: State) -> Arguments | None:
         """The elements of a sequence whose length is known."""
         return self.machine.sequences.items(sequence, state)
-
-    def _is_enum(self, cls: Handle) -> bool:
-        return bool(self.machine.program.base_names(cls.key) & ENUM_BASES)
 
     def content(self, container: Handle, name: str, state: State) -> Term | None:
         """What a container holds under `name`."""

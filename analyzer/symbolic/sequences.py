@@ -23,6 +23,7 @@ from analyzer.domain.terms import (
     opaque,
     walk,
 )
+from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.comprehensions import count_of
 from analyzer.symbolic.containers import Element, concatenated, tuple_of, unguarded
 from analyzer.symbolic.state import State
@@ -58,7 +59,7 @@ class Sequences:
                 return [(TRUE, constant(character)) for character in text]
             case Handle("object", _):
                 return self._held(value, state)
-            case Handle("class", key):
+            case Handle("class", key) if self.machine.program.base_names(key) & ENUM_BASES:
                 fields = self.machine.program.class_facts(key).fields
                 return [(TRUE, self.machine.attributes.read(value, name, state)) for name in fields]
             case _:
