@@ -26,7 +26,16 @@ def compare_outside(run: Run) -> None:
     for name in (*names, *sorted(below)):
         if name not in reported:
             _compare(run, sides, name, names, is_quantity=name not in below)
+    for name in run.verdicts.keys() - set(names) - reported:
+        _compare_everywhere(run, sides, name, names)
     _compare_defaults(run, sides, names)
+
+
+def _compare_everywhere(run: Run, sides: Sides, name: str, names: list[str]) -> None:
+    """Judge a quantity that no scenario is about wherever it differs: that is its verdict."""
+    _compare(run, sides, name, names, is_quantity=True)
+    kinds = [finding.kind for finding in run.findings if finding.quantity == name]
+    run.verdicts[name] = {scenario: max((kind, *kinds)) for scenario, kind in run.verdicts[name].items()}
 
 
 def _compare_defaults(run: Run, sides: Sides, names: list[str]) -> None:
