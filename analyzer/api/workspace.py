@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -115,7 +115,7 @@ class Workspace:
         """
         if spec not in self._sides:
             side = self._find_side(spec)
-            self._sides[spec] = Side(side.revision, cache(side.load))
+            self._sides[spec] = Side(side.revision, _once(side.load))
         return self._sides[spec]
 
     def _find_side(self, spec: str) -> Side:
@@ -268,6 +268,19 @@ class Workspace:
                 self._options.progress.note(f"{error}; the snapshot in use was made with other rules")
         self._options.progress.note(f"no clone of SGLang here: {spec} is taken from a snapshot")
         return self._stored(self.snapshots, spec)
+
+
+def _once(load: Callable[[Collection[str]], Snapshot]) -> Callable[[Collection[str]], Snapshot]:
+    """`load`, done once for the same roots."""
+    known: dict[frozenset[str], Snapshot] = {}
+
+    def recall(roots: Collection[str]) -> Snapshot:
+        wanted = frozenset(roots)
+        if wanted not in known:
+            known[wanted] = load(roots)
+        return known[wanted]
+
+    return recall
 
 
 def _local_source(spec: str) -> VersionSource | None:
