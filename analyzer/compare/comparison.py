@@ -33,10 +33,14 @@ def compare_extractions(  # noqa: PLR0913 - two sides, the rules, and what to lo
     quantities: Sequence[str],
     outside: bool = True,
 ) -> Comparison:
-    """Compare `quantities` (all when empty) in `scenarios`, and beyond all of them when `outside`."""
-    known = [*rules.quantities, *base.quantities, *head.quantities]
-    quantities = quantities or tuple(dict.fromkeys(known))
-    run = Run(base, head, rules, scenarios, quantities)
+    """Compare `quantities` (all when empty) in `scenarios`, and beyond all of them when `outside`.
+
+    The result does not depend on the order of anything but the rules.
+    """
+    declared = {name: position for position, name in enumerate(rules.quantities)}
+    chosen = quantities or {*declared, *base.quantities, *head.quantities}
+    ordered = sorted(set(chosen), key=lambda name: (declared.get(name, len(declared)), name))
+    run = Run(base, head, rules, scenarios, ordered)
     compare_scenarios(run)
     if outside:
         compare_outside(run)

@@ -131,10 +131,14 @@ class Run:
         return found
 
     def _note_exceptions(self, judgement: Judgement) -> None:
-        raised = exceptions_of(judgement.before), exceptions_of(judgement.after)
-        if raised[0] != raised[1]:
-            old, new = (", ".join(sorted(names)) or "no error" for names in raised)
-            self.notes.append(f"the exception raised changed from {old} to {new} under the same conditions")
+        """Say that what was an error is another one now; an error that one side alone has is one it never raises."""
+        old, new = exceptions_of(judgement.before), exceptions_of(judgement.after)
+        if not old or not new or old == new:
+            return
+        before = " or ".join(sorted(old - new or old))
+        after = " or ".join(sorted(new - old or new))
+        verb = "raises" if len(new) == 1 else "can raise"
+        self.notes.append(f"what raised {before} {verb} {after} now, under the same conditions")
 
     def report(
         self, name: str, judgement: Judgement, scenarios: tuple[str, ...], affects: Iterable[str], guard: str = ""

@@ -12,6 +12,9 @@ from analyzer.domain.characters import printable
 
 INDENT: Final = "  "
 _WORD: Final = re.compile(r"\s+|[^\s]+")
+# No word that a person reads is longer; of one that is, both ends are shown.
+_LONGEST_WORD: Final = 1_000
+_KEPT_OF_WORD: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,9 @@ def _fitting(word: list[Piece], width: int) -> list[list[Piece]]:
     if sum(len(piece.text) for piece in word) <= width:
         return [word]
     characters = [Piece(char, piece.style) for piece in word for char in piece.text]
+    if len(characters) > _LONGEST_WORD:
+        cut = f"[... {len(characters) - 2 * _KEPT_OF_WORD:,} characters ...]"
+        characters[_KEPT_OF_WORD:-_KEPT_OF_WORD] = [Piece(char, "quiet") for char in cut]
     return [characters[start : start + width] for start in range(0, len(characters), width)]
 
 

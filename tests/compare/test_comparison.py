@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from analyzer.compare import Comparison, compare_extractions
 from analyzer.domain.extraction import Extraction, Formula, Gap, Hop
 from analyzer.domain.report import Kind
@@ -55,6 +57,21 @@ def test_an_option_that_nobody_sets_is_off_in_every_scenario() -> None:
     assert set(found.verdicts["cell_size"].values()) == {Kind.IDENTICAL}
     (change,) = found.changes
     assert change.guard == "server.new_option"
+
+
+def test_the_order_in_which_formulas_are_held_does_not_matter() -> None:
+    texts = {
+        "max_total_num_tokens": "rest_memory * 1024 ** 3 // cell_size",
+        "rest_memory": "available_gpu_memory - pre_model_load_memory * (1 - mem_fraction_static)",
+        "cell_size": _CELL,
+    }
+    changed = {**texts, "cell_size": f"{_CELL} + 8", "rest_memory": "available_gpu_memory * mem_fraction_static"}
+    first = _compare(extraction(texts), extraction(changed))
+    turned = [extraction(dict(reversed(sides.items()))) for sides in (texts, changed)]
+    second = _compare(turned[0], turned[1])
+    assert second == first
+    assert list(second.verdicts) == list(first.verdicts)
+    assert len(first.changes) > 1
 
 
 def test_another_file_with_the_same_formula_is_moved() -> None:
@@ -202,10 +219,26 @@ class TestWhatCannotBeCompared:
         assert _compare(sides[0], sides[1]).verdict is Kind.IDENTICAL
 
 
-def test_exceptions_of_another_class_are_noted() -> None:
-    found = _compare(_one("raises('RuntimeError') if n > 5 else n"), _one("raises('ValueError') if n > 5 else n"))
+@pytest.mark.parametrize(
+    ("before", "after", "note"),
+    [
+        ("raises('A') if n > 5 else n", "raises('B') if n > 5 else n", "what raised A raises B now"),
+        (
+            "raises('A') if n > 5 else n",
+            "raises('A') if n > 9 else raises('B') if n > 5 else n",
+            "what raised A can raise B now",
+        ),
+        (
+            "raises('A') if n > 9 else raises('B') if n > 5 else n",
+            "raises('A') if n > 5 else n",
+            "what raised B raises A now",
+        ),
+    ],
+)
+def test_exceptions_of_another_class_are_noted(before: str, after: str, note: str) -> None:
+    found = _compare(_one(before), _one(after))
     assert found.verdict is Kind.REFACTOR
-    assert found.notes == ("the exception raised changed from RuntimeError to ValueError under the same conditions",)
+    assert found.notes == (f"{note}, under the same conditions",)
 
 
 def test_an_error_before_the_value_counts() -> None:

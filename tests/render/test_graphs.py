@@ -36,6 +36,17 @@ def test_functions_have_the_role_that_the_value_path_gives_them() -> None:
     assert {name for edge in report.edges for name in (edge.caller, edge.callee)} <= roles.keys()
 
 
+def test_an_edge_has_no_place_in_the_body_of_what_is_called() -> None:
+    elsewhere = Span("python/sglang/srt/utils/common.py", 508, 508)
+    found = snapshot()
+    inner = Call("ModelRunner.init_torch_distributed", "get_available_gpu_memory", elsewhere)
+    own = Call("ModelRunner.init_torch_distributed", "helper", SPAN)
+    calls = (inner, *found.extraction.calls, own)
+    report = graph(replace(found, extraction=replace(found.extraction, calls=calls)))
+    places = {(edge.caller, edge.callee): edge.locations for edge in report.edges}
+    assert places["ModelRunner.init_torch_distributed", "get_available_gpu_memory"] == (SPAN,)
+
+
 def test_an_edge_exists_once_with_all_its_places() -> None:
     edges = {(edge.caller, edge.callee): edge.locations for edge in graph(snapshot()).edges}
     assert edges["ModelRunner.init", "ModelRunner.profile"] == (SPAN, Span(SPAN.path, 500, 500))

@@ -25,6 +25,16 @@ def diff_text(found: DiffReport, width: int = 80) -> str:
     return render("diff", "text", found, Page(width, scenario_titles=TITLES))
 
 
+def test_a_word_of_any_length_is_folded() -> None:
+    change = report().changes[0]
+    assert change.before is not None
+    long = "x" * 200_000
+    change = replace(change, summary=f"{long} became y", before=replace(change.before, text=long))
+    text = diff_text(replace(report(), changes=(change,)))
+    assert len(text) < 20_000
+    assert "199,600 characters" in text.replace("\n", "").replace("    ", "")
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("command", [name for name in COMMANDS if "text" in formats_of(name)])
 def test_lines_fit_and_are_plain(command: str, width: int, rules: Any) -> None:
