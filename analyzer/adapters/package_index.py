@@ -100,8 +100,16 @@ def _download_wheel(version: Version, folder: Path) -> Path:
             return wheels[0]
         if "No matching distribution" not in errors:
             raise RepositoryError(f"pip cannot download sglang {version}: {_reason(errors)}", hint=_PIP_HINT)
+        if "Retrying" in errors:
+            break
     known = re.search(r"from versions: ([^)]*)", errors)
-    names = known[1].split(", ") if known else []
+    names = known[1].split(", ") if known and known[1] != "none" else []
+    if not names:
+        # To pip, an index that does not answer is one without packages.
+        raise RepositoryError(
+            f"pip finds no release of {_PACKAGE}: its package index has none, or cannot be reached",
+            hint="check the network and `pip config list`, or give a clone with --repo",
+        )
     raise UnknownRefError(
         f"the package index has no wheel of sglang {version}",
         hint=suggestion_hint(str(version), names, "an sdist is not built; give a clone with --repo"),

@@ -77,6 +77,27 @@ def test_unknown_release(packages: PackageIndexSource) -> None:
         packages.resolve("v0.4.1")
 
 
+def test_an_index_that_cannot_be_reached(packages: PackageIndexSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    # Nothing listens on the discard port.
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    with pytest.raises(RepositoryError, match=r"its package index has none, or cannot be reached; check the network"):
+        packages.resolve("v0.4.0")
+
+
+def test_a_local_index_works_through_the_settings_of_pip(
+    index: Path, tmp_path: Path, notes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "pip.conf"
+    config.write_text(f"[global]\nno-index = true\nfind-links = {index}\n")
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    assert PackageIndexSource(tmp_path / "cache/wheels", notes).resolve("0.4").version == "0.4.0"
+
+
 @pytest.mark.parametrize("spec", ["main", "HEAD~1", "-r", ""])
 def test_what_is_no_version(packages: PackageIndexSource, spec: str, notes: Any) -> None:
     with pytest.raises(UnknownRefError, match="is not a version"):
