@@ -261,6 +261,13 @@ def test_a_limit_that_cannot_be_judged_is_a_mistake(analyzer: Run, limit: str, m
     assert message in found.err
 
 
+def test_a_limit_is_for_the_servers_in_the_settings(analyzer: Run) -> None:
+    limit = "--fail-if", "max_total_num_tokens < -1%"
+    found = analyzer("diff", "v0.4.0", "v0.5.0", *limit, "--gpu-memory", "79")
+    assert (found.code, found.out) == (2, "")
+    assert "--fail-if judges the servers in the settings" in found.err
+
+
 def test_check_accepts_shows_and_fails(analyzer: Run, tmp_path: Path) -> None:
     nothing = analyzer("check", "v0.4.0", "--against", "accepted")
     assert (nothing.code, nothing.out) == (2, "")
