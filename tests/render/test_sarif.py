@@ -124,11 +124,16 @@ def _schemas() -> list[dict[str, Any]]:
     return [SUBSET, *([json.loads(Path(official).read_text())] if official else [])]
 
 
+def validate(document: Any) -> None:
+    """Check a document against the schema."""
+    for schema in _schemas():
+        validator_for(schema)(schema).validate(document)
+
+
 def sarif(found: DiffReport) -> dict[str, Any]:
     """The document of a comparison, checked against the schema."""
     document: dict[str, Any] = json.loads(render("diff", "sarif", found, PAGE))
-    for schema in _schemas():
-        validator_for(schema)(schema).validate(document)
+    validate(document)
     return document
 
 
