@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
-from analyzer.application.selection import check_scope, require, select_quantities, select_roots, select_scenarios
+from analyzer.application.selection import check_scope, select_quantities, select_roots, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.effect import Effect, Limit, Server, parse_limit
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
@@ -157,11 +157,7 @@ def add_effects(
     from analyzer.application import effects
 
     with _workspace(options) as workspace:
-        for limit in limits:
-            require(limit.quantity, workspace.rules.quantities, "quantity")
-        if limits and not servers:
-            hint = "describe one under [[tool.sglang-analyzer.server]] in pyproject.toml: name, scenario, inputs"
-            raise UsageError("no server in the settings that a limit could be judged for", hint=hint)
+        effects.check_limits(limits, servers, workspace.rules)
         if report.verdict is Kind.LOST or not servers:
             return report
         sides = workspace.snapshot(report.base.spec), workspace.snapshot(report.head.spec)

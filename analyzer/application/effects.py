@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.explain.inputs import TOKENS
+from analyzer.application.selection import require
 from analyzer.application.solve import solve
 from analyzer.domain.effect import Effect, Limit, Outcome, Server
 from analyzer.domain.errors import UsageError
@@ -17,6 +18,15 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import Solution
+
+
+def check_limits(limits: Sequence[Limit], servers: Sequence[Server], rules: RuleSet) -> None:
+    """Refuse limits that nothing can be judged by, before anything is extracted. Raises UsageError."""
+    for limit in limits:
+        require(limit.quantity, rules.quantities, "quantity")
+    if limits and not servers:
+        hint = "describe one under [[tool.sglang-analyzer.server]] in pyproject.toml: name, scenario, inputs"
+        raise UsageError("no server in the settings that a limit could be judged for", hint=hint)
 
 
 def add_effects(

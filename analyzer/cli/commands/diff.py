@@ -64,9 +64,12 @@ def command(
     term makes the difference. Exit code 1 when there is one.
     """
     from analyzer import api
+    from analyzer.application.effects import check_limits
 
     if settings and not model.is_given:
         raise UsageError("--set describes a server", hint="give --model, or --gpu-memory and --weights")
+    if limits and model.is_given:
+        raise UsageError("--fail-if judges the servers in the settings", hint="describe this one there")
     with api.Workspace(common.for_api()) as workspace:
         configured = workspace.settings
         limits = limits or configured.fail_if
@@ -80,6 +83,7 @@ def command(
         if model.is_given:
             return _compare_server(common, base, head, scenarios, model, settings, workspace)
         common = common.with_formats(configured.formats, "diff")
+        check_limits(limits, servers, workspace.rules)
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
         report = api.accept(report, configured, baseline)
         report = api.add_effects(report, servers, limits, options=workspace)
