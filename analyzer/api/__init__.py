@@ -21,7 +21,7 @@ from analyzer.application.selection import check_scope, select_quantities, selec
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.effect import Effect, Limit, Server, parse_limit
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
-from analyzer.domain.evaluation import Case, CaseResult, EvaluationReport, Inputs, Value
+from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, EvaluationReport, Inputs, Value
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
@@ -222,16 +222,28 @@ def show(
     *,
     scenarios: Sequence[str] = (),
     quantities: Sequence[str] = (),
+    as_functions: bool = False,
     options: Options | Workspace = _DEFAULTS,
 ) -> ShowReport:
-    """The formulas of one ref, written down under each scenario and with every guard."""
+    """The formulas of one ref, written down under each scenario and with every guard.
+
+    `as_functions` adds each formula as a Python function, of one scenario.
+    """
     from analyzer.application import show as use_case
 
     with _workspace(options) as workspace:
         chosen = select_scenarios(scenarios, workspace.rules)
         found = workspace.snapshot(ref, select_roots(quantities, workspace.rules))
         names = select_quantities(quantities, tuple(found.extraction.quantities), found.extraction.definitions)
-        return use_case.show(found, workspace.rules, chosen, names)
+        report = use_case.show(found, workspace.rules, chosen, names)
+        if not as_functions:
+            return report
+        from analyzer.application.export import export_function
+
+        wanted = names if quantities else ("max_total_num_tokens",)
+        scenario = scenarios[0] if scenarios else DEFAULT_SCENARIO
+        made = tuple(export_function(found.extraction, workspace.rules, name, scenario) for name in wanted)
+        return replace(report, functions=made)
 
 
 def trace(ref: str, *, options: Options | Workspace = _DEFAULTS) -> TraceReport:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from analyzer.domain.code import PythonFunction
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
 from analyzer.domain.rules import AnyRule, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.source import Revision, Span
@@ -46,7 +47,7 @@ class SymbolView:
 
 @dataclass(frozen=True, slots=True)
 class ShowReport:
-    """The formulas of one ref."""
+    """The formulas of one ref; `functions` are those that were asked for as source."""
 
     revision: Revision
     entry: str
@@ -58,6 +59,7 @@ class ShowReport:
     gaps: tuple[Gap, ...]
     coverage: Coverage
     notes: tuple[str, ...]
+    functions: tuple[PythonFunction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

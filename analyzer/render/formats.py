@@ -32,6 +32,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         (".json",),
     ),
     "markdown": Format("analyzer.render.markdown", (*_GATES, "rules", "explain", "impact"), (".md", ".markdown")),
+    "python": Format("analyzer.render.python", ("show",), (".py",)),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),
     "github": Format("analyzer.render.github", _GATES, ()),
 }

@@ -1,0 +1,158 @@
+"""One formula of one scenario as a Python function that needs nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from analyzer.domain.code import Parameter, PythonFunction, Statement, exception_name, expression, identifier
+from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.iteration import EACH, FOR, is_loop_variable
+from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import Specialiser, in_result_unit, scenario_values
+from analyzer.domain.terms import (
+    NONE,
+    Atom,
+    Conditional,
+    Constant,
+    Opaque,
+    Raise,
+    Term,
+    children,
+    post_order,
+    symbols_of,
+    walk,
+)
+
+_SHORT: Final = 3
+
+
+def export_function(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> PythonFunction:
+    """`quantity` under `scenario`, with every quantity that it reads computed on the way."""
+    rule = rules.quantities.get(quantity)
+    values = {} if rule is not None and rule.scenario_free else scenario_values(rules, scenario)
+    export = _Export(extraction, rules, Specialiser(extraction, rules, values))
+    formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]
+    result = export.add(quantity, formula)
+    errors = () if formula.error is None else tuple(export.errors(formula.error))
+    return PythonFunction(
+        name=identifier(quantity),
+        title=rule.title if rule is not None else quantity,
+        unit=formula.unit,
+        scenario=scenario,
+        parameters=export.parameters(),
+        statements=tuple(export.statements),
+        errors=errors,
+        result=result,
+        locations=formula.locations,
+    )
+
+
+class _Export:
+    """Turns terms into statements, operands first."""
+
+    def __init__(self, extraction: Extraction, rules: RuleSet, specialiser: Specialiser) -> None:
+        self._extraction = extraction
+        self._rules = rules
+        self._specialiser = specialiser
+        self._named: dict[Term, str] = {}
+        self._done: dict[str, str] = {}
+        self._inputs: set[str] = set()
+        self.statements: list[Statement] = []
+
+    def add(self, quantity: str, formula: Formula) -> str:
+        """Compute `quantity`; its name."""
+        if quantity not in self._done:
+            self._done[quantity] = identifier(quantity)
+            text = self._write(self._specialiser.term(in_result_unit(formula)), quantity)
+            places = ", ".join(dict.fromkeys(f"{span.path}:{span.line}" for span in formula.locations[:_SHORT]))
+            self.statements.append(Statement(identifier(quantity), text, comment=f"[{formula.unit}] {places}".rstrip()))
+        return self._done[quantity]
+
+    def _write(self, term: Term, prefix: str) -> str:
+        """`term` as an expression, after what it reads and what it has more than once."""
+        for name in sorted(symbols_of(term)):
+            if name in self._extraction.quantities and name != prefix and not _is_measured(name):
+                self.add(name, self._extraction.quantities[name])
+            elif name not in self._done:
+                self._inputs.add(name)
+        order = post_order(term)
+        uses = Counter(child for node in order for child in children(node))
+        for node in order:
+            if uses[node] > 1 and children(node) and node not in self._named and not _is_inside_loop(node):
+                name = f"{identifier(prefix)}_{len(self._named) + 1}"
+                lazy = not self._is_safe(node)
+                self.statements.append(Statement(name, expression(node, self._named), lazy))
+                self._named[node] = f"{name}()" if lazy else name
+        return self._named.get(term) or expression(term, self._named)
+
+    def _is_safe(self, term: Term) -> bool:
+        """Whether computing `term` where no branch asks for it can do no harm."""
+        optional = {
+            name
+            for name in symbols_of(term)
+            if name not in self._rules.symbols
+            or self._rules.symbols[name].domain.optional
+            or self._rules.symbols[name].domain.kind == "object"
+        } - self._done.keys()
+        return not optional and not any(isinstance(node, Opaque | Conditional) for node in walk(term))
+
+    def errors(self, error: Term) -> Iterator[tuple[str, str]]:
+        """The conditions under which SGLang raises, each with the exception."""
+        for guard, exception in _raises(self._specialiser.term(error), ()):
+            if not any(isinstance(node, Opaque | Raise) for node in walk(*guard)):
+                texts = [self._write(part, "error") for part in guard]
+                yield " and ".join(f"({text})" if len(texts) > 1 else text for text in texts), exception_name(exception)
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The inputs that are left: those that must be given first, a computed default after what it reads."""
+        found: dict[str, Parameter] = {}
+        for name in sorted(self._inputs):
+            self._add_parameter(name, found, ())
+        return tuple(sorted(found.values(), key=lambda item: (item.default is not None, item.computed)))
+
+    def _add_parameter(self, name: str, found: dict[str, Parameter], above: tuple[str, ...]) -> None:
+        if name in found or name in above:
+            return
+        default = self._specialiser.default(name)
+        reads = frozenset[str]() if default is None else symbols_of(default)
+        can_compute = reads <= self._rules.symbols.keys() - {name, *above}
+        for other in sorted(reads) if can_compute else ():
+            self._add_parameter(other, found, (*above, name))
+        found[name] = self._parameter(name, default if can_compute else None)
+
+    def _parameter(self, name: str, default: Term | None) -> Parameter:
+        rule = self._rules.symbols.get(name)
+        unit, description = (rule.unit, rule.description) if rule is not None else ("1", "an option of SGLang")
+        if default is None or default is NONE:
+            # What only a default reads is needed only where that default is.
+            indirect = name not in self._inputs
+            unset = indirect or rule is None or rule.domain.optional or rule.domain.kind == "object"
+            return Parameter(identifier(name), unit, description, "None" if unset else None)
+        is_plain = isinstance(default, Constant | Atom)
+        return Parameter(identifier(name), unit, description, expression(default, {}), computed=not is_plain)
+
+
+def _is_inside_loop(term: Term) -> bool:
+    """Whether `term` is a part of a comprehension, which has no value outside it."""
+    nodes = list(walk(term))
+    loops = any(isinstance(node, Opaque) and node.name == EACH for node in nodes)
+    is_clause = isinstance(term, Opaque) and term.name == FOR
+    return is_clause or (not loops and any(is_loop_variable(node) for node in nodes))
+
+
+def _is_measured(name: str) -> bool:
+    return name in ("available_gpu_memory", "pre_model_load_memory")
+
+
+def _raises(error: Term, path: tuple[Term, ...]) -> Iterator[tuple[tuple[Term, ...], str]]:
+    """Each raise behind at least one condition, with the conditions that lead to it in their order.
+
+    Conditions are tried in order, so that what an earlier one excludes need not be said again.
+    """
+    while isinstance(error, Conditional):
+        yield from _raises(error.then, (*path, error.guard))
+        error = error.otherwise
+    if isinstance(error, Raise) and path:
+        yield path, error.exception

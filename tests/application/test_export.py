@@ -1,0 +1,111 @@
+"""A formula as a Python function computes what `eval` computes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analyzer.application.evaluate import evaluate_cases
+from analyzer.application.export import export_function
+from analyzer.application.show import show
+from analyzer.domain.evaluation import Case, Value
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.snapshot import Snapshot
+from analyzer.domain.source import Revision
+from analyzer.render.page import Page
+from analyzer.render.python import render_show
+from tests.support.hostile import HOSTILE
+from tests.support.project import MACHINES, extracted, shipped_rules
+
+COUNT = "max_total_num_tokens"
+READ = "n = self.profile_max_num_token(before)\n"
+POOLS = {
+    "plain": "self.max_total_num_tokens = self.profile_max_num_token(before)",
+    "paged": f"{READ}self.max_total_num_tokens = n // self.page_size * self.page_size",
+    "capped": f"""{READ}
+cap = self.server_args.max_total_tokens
+if cap is not None:
+    n = min(n, cap)
+self.max_total_num_tokens = n
+""",
+    "refused": f"""{READ}
+if n <= 0:
+    raise RuntimeError("Not enough memory")
+self.max_total_num_tokens = n
+""",
+    "branched": f"""{READ}
+if self.page_size > 1 and self.server_args.max_running_requests:
+    n = n - self.server_args.max_running_requests * 2
+self.max_total_num_tokens = max(n, 0) ** 1 - (-n) % 7
+""",
+}
+
+
+def source(extraction: Extraction, quantity: str = COUNT, title: str = "a" * 40) -> str:
+    """The function as text."""
+    function = export_function(extraction, shipped_rules(), quantity, "mha")
+    snapshot = Snapshot(Revision("v1", title, title), extraction, "0", "0")
+    report = show(snapshot, shipped_rules(), ("mha",), (quantity,))
+    return render_show(replace(report, functions=(function,)), Page())
+
+
+def compiled(extraction: Extraction, quantity: str = COUNT) -> Callable[..., Value]:
+    """The function itself."""
+    names: dict[str, Any] = {}
+    exec(source(extraction, quantity), names)  # noqa: S102 - the program's own output is under test
+    function: Callable[..., Value] = names[quantity]
+    return function
+
+
+def called(function: Callable[..., Value], machine: Mapping[str, Value]) -> Value:
+    """What the function returns or raises."""
+    known = inspect.signature(function).parameters
+    try:
+        return function(**{name: value for name, value in machine.items() if name in known})
+    except (RuntimeError, ArithmeticError) as error:
+        return f"raises {type(error).__name__}"
+
+
+def evaluated(extraction: Extraction, machine: Mapping[str, Value], quantity: str = COUNT) -> Value:
+    """What `eval` gives."""
+    [result] = evaluate_cases(extraction, shipped_rules(), [Case(dict(machine))], (quantity,))
+    return f"raises {result.error}" if result.error is not None else result.quantities[quantity].value
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_the_function_computes_what_eval_computes(pool: str) -> None:
+    extraction = extracted(pool=POOLS[pool])
+    function = compiled(extraction)
+    for machine in MACHINES:
+        assert called(function, machine) == evaluated(extraction, machine)
+
+
+def test_other_quantities_can_be_asked_for() -> None:
+    function = compiled(extracted(), "rest_memory")
+    assert called(function, MACHINES[0]) == evaluated(extracted(), MACHINES[0], "rest_memory")
+
+
+def test_a_default_of_another_input_is_put_in() -> None:
+    function = compiled(extracted())
+    machine = {name: value for name, value in MACHINES[0].items() if name not in ("num_kv_heads", "num_hidden_layers")}
+    assert called(function, machine) == evaluated(extracted(), machine)
+
+
+def test_the_source_says_where_it_comes_from() -> None:
+    text = source(extracted())
+    assert "# [GiB] sglang/srt/model_executor/model_runner.py:" in text.replace("python/", "")
+    assert "free memory before loading" in text
+    assert "import" not in text
+
+
+@pytest.mark.parametrize("evil", HOSTILE[:-2])
+def test_nothing_breaks_out_of_comments_and_strings(evil: str) -> None:
+    text = source(extracted(), title=f"{evil}\"\"\"\n'''\nraise SystemExit\n")
+    names: dict[str, Any] = {}
+    exec(text, names)  # noqa: S102 - that it only defines a function is what is tested
+    assert COUNT in names
+    assert "\x1b" not in text
