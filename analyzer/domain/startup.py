@@ -55,14 +55,14 @@ class Start:
     """One start of a server.
 
     `arguments` are those of SGLang by their own names, as printed; `observed` the quantities that came out.
-    `position` of `count` says which start of the log it is.
+    `cost` is bytes per token, where a release prints them. `position` of `count` says which start of the log it is.
     """
 
     version: str | None = None
     arguments: Mapping[str, Scalar] = field(default_factory=dict)
     ranks: tuple[RankReadings, ...] = ()
     observed: Mapping[str, int] = field(default_factory=dict)
-    kv_tokens: int | None = None
+    cost: float | None = None
     model_type: str | None = None
     scenario: str | None = None
     context_len: int | None = None

@@ -27,7 +27,7 @@ from analyzer.domain.explanation import (
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
-from analyzer.domain.startup import Reading, Start
+from analyzer.domain.startup import AFTER, BEFORE, Reading, Start
 
 _MULTIMODAL: Final = "multimodal"
 _CIRCULAR: Final = (
@@ -170,17 +170,18 @@ def _report(request: Request, chosen: _Attempt, readings: Mapping[str, Reading],
 
 def _missing(start: Start, result: CaseResult) -> tuple[str, ...]:
     """What would be needed to compare: inputs of the formula, or the count that came out."""
-    if start.failure is not None:
-        # Whether anything was left does not depend on what a token takes.
-        budget = result.quantities.get(REST)
-        return budget.missing if budget is not None else (REST,)
-    item = result.quantities.get(TOKENS)
-    names = list(item.missing) if item is not None and item.value is None else []
-    cost = result.quantities.get(COST)
-    if cost is not None and cost.value is None:
-        # One number that can be given stands for what the model's configuration holds.
-        names = [COST, *(name for name in names if name not in cost.missing)]
-    if TOKENS not in start.observed:
+    # Whether anything was left does not depend on what a token takes.
+    wanted = REST if start.failure is not None else TOKENS
+    item = result.quantities.get(wanted)
+    if item is None:
+        return (wanted,)
+    names = list(item.missing)
+    # One number that can be given stands for what it would be computed from.
+    for name in (BEFORE, AFTER, *(() if start.failure is not None else (COST,))):
+        part = result.quantities.get(name)
+        if part is not None and part.value is None and (names or name == COST):
+            names = [name, *(other for other in names if other not in part.missing and other != name)]
+    if start.failure is None and TOKENS not in start.observed:
         names.append(TOKENS)
     return tuple(dict.fromkeys(names))
 

@@ -29,6 +29,8 @@ def read_inputs(
     assumed: dict[str, str] = {name: reading_reason(readings[name]) for name in values if readings[name].derived}
     printed = argument_inputs(start.arguments, rules)
     values.update(printed.values)
+    if start.cost is not None and start.cost > 0:
+        values[COST] = int(start.cost) if start.cost.is_integer() else start.cost
     if start.context_len is not None:
         values["context_len"] = start.context_len
     _assume_kind(start, values, assumed)

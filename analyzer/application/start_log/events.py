@@ -31,6 +31,7 @@ MARKERS: Final[Mapping[bytes, int]] = {
     b"KVPool mem usage": OTHER,
     b"DSV4 pool sizes": OTHER,
     b"bytes_per_full_token=": OTHER,
+    b"cell_size_bytes=": OTHER,
     b"KV cache allocation (": OTHER,
     b"sglang==": OTHER,
     b"sglang:v": OTHER,
@@ -79,6 +80,7 @@ _KINDS: Final = (
     ("swa_pool", re.compile(r"SWAKVPool mem usage")),
     ("states", re.compile(r"Mamba Cache is allocated")),
     ("dsv4", re.compile(r"DSV4 pool sizes|DSV4 memory calculation", re.IGNORECASE)),
+    ("cost", re.compile(r"cell_size_bytes=|bytes_per_full_token=")),
     ("refused", re.compile(r"Not enought? memory")),
     ("out_of_memory", re.compile(r"OutOfMemoryError|(?:CUDA|HIP|NPU|XPU) out of memory")),
     ("arguments", re.compile(r"server_args\s*[=:]|ServerArgs\(")),
@@ -92,7 +94,7 @@ _FIGURES: Final = {
     "k": re.compile(rf"\bK size: {_NUMBER} ?GB"),
     "v": re.compile(rf"\bV size: {_NUMBER} ?GB"),
     "kv": re.compile(rf"(?:\bKV size: |KV cache allocation \([^)]{{0,40}}?){_NUMBER} ?GB"),
-    "budget": re.compile(rf"available_bytes={_NUMBER} ?GB"),
+    "cost": re.compile(rf"(?:bytes_per_full_token|cell_size_bytes)={_NUMBER}"),
 }
 _STATE_SIZE: Final = re.compile(rf"(?:conv|ssm|temporal)\w{{0,40}} size: {_NUMBER} ?GB")
 _COUNTS: Final = {

@@ -48,7 +48,7 @@ def _read(events: Sequence[Event], raw: RawStart, position: int, count: int) -> 
         arguments=_arguments(events),
         ranks=tuple(RankReadings(rank, _rank_readings(rank, said)) for rank, said in ranks.items()),
         observed=_observed(events, first),
-        kv_tokens=_main_pool(first)[1],
+        cost=next((e.figures["cost"] for e in events if "cost" in e.figures), None),
         model_type=next((e.words["type"] for e in events if e.kind == "end" and "type" in e.words), None),
         scenario=_scenario(events),
         context_len=next((e.counts["context_len"] for e in events if "context_len" in e.counts), None),
