@@ -79,7 +79,7 @@ def read_model(
     _set_rest(text, rules, computed, values, assumed)
     scenario, why = _scenario(text, rules, computed)
     read = inputs_read(extraction, rules, tuple(extraction.quantities))
-    values = {name: value for name, value in {**values, **given.values}.items() if name in rules.symbols}
+    values = {name: value for name, value in values.items() if name in read} | dict(given.values)
     assumed = {name: why for name, why in assumed.items() if name in read and name not in given.values}
     return Model(scenario, why if config else "", Inputs(values, facts, assumed))
 

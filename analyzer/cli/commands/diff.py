@@ -74,7 +74,6 @@ def command(
         configured = workspace.settings
         limits = limits or configured.fail_if
         servers = [server for server in configured.servers if not scenarios or server.scenario in scenarios]
-        scenarios, quantities = scenarios or configured.scenarios, quantities or configured.quantities
         pin = None
         if pins:
             old, pin = api.read_pin(base), api.read_pin(head)
@@ -83,6 +82,7 @@ def command(
         if model.is_given:
             return _compare_server(common, base, head, scenarios, model, settings, workspace)
         common = common.with_formats(configured.formats, "diff")
+        scenarios, quantities = scenarios or configured.scenarios, quantities or configured.quantities
         check_limits(limits, servers, workspace.rules)
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
         report = api.accept(report, configured, baseline)
