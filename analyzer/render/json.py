@@ -398,15 +398,16 @@ def _solution(solution: Solution) -> Object:
 
 
 def _case(revision: Revision, result: CaseResult) -> Object:
-    found = {
+    found: Object = {
         "ref": revision.spec,
         "scenario": result.case.scenario,
         "inputs": dict(result.case.inputs),
         "quantities": {name: _result(item) for name, item in result.quantities.items()},
-        "defaults": dict(result.defaults),
         "error": result.error,
         "ignored": list(result.ignored),
     }
+    if result.defaults:
+        found["defaults"] = dict(result.defaults)
     return found if result.problem is None else {**found, "problem": result.problem}
 
 
