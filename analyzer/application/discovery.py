@@ -77,7 +77,8 @@ class Exploration:
             grown = dict(relevant)
             for name, owners in run.machine.reads.items():
                 grown[name] = grown.get(name, frozenset()) | owners
-            found = sizing or _sizing_definition(run, root.sink)
+            # A first pass may only see an opt-in second sizing.
+            found = _sizing_definition(run, root.sink) or sizing
             universe |= self.reached(run)
             following = ModRef(self.graph, self._rules.anchors, universe, grown, found)
             if found == sizing and not any(missed(s, relevance, following) for s in run.machine.skipped.values()):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from analyzer.cli.state import State
+from analyzer.domain.errors import UsageError
 from analyzer.render.formats import formats_of
 
 if TYPE_CHECKING:
@@ -54,9 +55,16 @@ class Common:
             source=self.source,
             rules=self.rules,
             use_cache=self.use_cache,
-            project=Path.cwd(),
+            project=_current_folder(),
             progress=StderrProgress(quiet=self.quiet),
         )
+
+
+def _current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder no longer exists", hint="change to another folder") from error
 
 
 _OUTPUT_HELP: Final = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +70,19 @@ def test_a_crash_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert "\x1b" not in error
     assert run(["trace", "v0.4.0", "-v"]) == 2
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_current_folder_that_is_gone_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    code = run(["show", "v0.5.9", "--source", "snapshot"])
+    monkeypatch.chdir(tmp_path)
+    assert code == 2
+    assert "the current folder no longer exists; change to another folder" in capsys.readouterr().err
 
 
 def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
