@@ -345,6 +345,8 @@ def _explodes(op: str, values: list[Scalar]) -> bool:
 
 def compare(op: str, left: Term, right: Term) -> Term:
     """A comparison, pushed into conditionals whose every leaf decides it."""
+    while op in ("in", "not in") and isinstance(right, Apply) and right.op in _SAME_MEMBERS:
+        right = right.args[0]
     if op == "not in":
         return negate(compare("in", left, right))
     if op == "is not":
@@ -362,6 +364,10 @@ def compare(op: str, left: Term, right: Term) -> Term:
             if values is not None and _some_decided(op, values, other, flipped=flipped):
                 return map_leaves(side, lambda leaf, o=other, f=flipped: _swap(op, leaf, o, f))  # type: ignore[misc]  # a lambda with defaults has no inferable type
     return raw_apply(op, (left, right))
+
+
+# A set, and a sequence in another order, has what it was made of.
+_SAME_MEMBERS = frozenset({"unique", "sorted", "reversed"})
 
 
 def _swap(op: str, leaf: Term, other: Term, flipped: bool) -> Term:  # noqa: FBT001 - a private two-way switch

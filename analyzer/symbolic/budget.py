@@ -54,7 +54,7 @@ def find_budget(tokens: Term, units: Inference) -> Budget | None:
         if term not in memo:
             memo[term] = None
             division = _division(term, measured)
-            scaled = None if division is None else _scaled_budget(*division, measured)
+            scaled = None if division is None else _scaled_budget(*division)
             memo[term] = scaled or _join(term, visit) or (_budget_in_unit(*division, units) if division else None)
         return memo[term]
 
@@ -95,9 +95,9 @@ def _division(term: Term, measured: frozenset[Term]) -> tuple[Term, Term] | None
     return (numerator, cost) if numerator in measured and cost not in measured else None
 
 
-def _scaled_budget(numerator: Term, cost: Term, measured: frozenset[Term]) -> Budget | None:
+def _scaled_budget(numerator: Term, cost: Term) -> Budget | None:
     """The budget of a division of GiB that are turned into bytes."""
-    scaled = _unscale(numerator, measured)
+    scaled = _unscale(numerator)
     return None if scaled is None else Budget(scaled, cost, "GiB", exact=True)
 
 
@@ -109,17 +109,20 @@ def _budget_in_unit(numerator: Term, cost: Term, units: Inference) -> Budget | N
     return Budget(numerator, cost, str(unit), exact=True)
 
 
-def _unscale(term: Term, measured: frozenset[Term]) -> Term | None:
-    """`x` when `term` is `x * 2**30`, looked for under casts, branches and what is set aside in bytes."""
+def _unscale(term: Term) -> Term | None:
+    """`x` when `term` is `x * 2**30`, looked for under casts, branches and what is set aside in bytes.
+
+    What reads a measurement of its own is part of the budget, not set aside from it.
+    """
     match term:
-        case Apply("-", (inner, aside)) if aside not in measured:
-            return _unscale(inner, measured)
+        case Apply("-", (inner, aside)) if symbols_of(aside) & _MEASURED <= symbols_of(inner):
+            return _unscale(inner)
         case Apply("int" | "floor", (inner,)) | Apply("max", (inner, Constant())):
-            return _unscale(inner, measured)
+            return _unscale(inner)
         case Apply("*", (inner, Constant(value))) | Apply("*", (Constant(value), inner)) if value == _GIB:
             return inner
         case Conditional(guard, then, otherwise):
-            left, right = _unscale(then, measured), _unscale(otherwise, measured)
+            left, right = _unscale(then), _unscale(otherwise)
             return None if left is None or right is None else conditional(guard, left, right)
         case _:
             return None
