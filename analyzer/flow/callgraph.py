@@ -12,6 +12,8 @@ from analyzer.domain.rules import Anchors
 from analyzer.ports.program import Program
 
 _MAX_DEPTH = 6
+# Containers and strings have these; they say nothing about who is called.
+COMMON_NAMES = frozenset({"get", "update", "append", "add", "items", "keys", "pop", "extend", "join", "format", "copy"})
 
 Node = tuple[str, str]
 """Receiver class key ("" for a plain function) and definition key."""
@@ -31,10 +33,21 @@ class CallGraph:
         self.graph: nx.DiGraph[Node] = nx.DiGraph()
         self._expanded: set[Node] = set()
         self._closures: dict[Node, frozenset[Node]] = {}
+        self._called: dict[str, tuple[tuple[str, bool], ...]] = {}
 
     def effects(self, definition: Definition) -> Effects:
         """The names that a definition touches."""
         return self._effects(definition.text)
+
+    def called(self, definition: Definition) -> tuple[tuple[str, bool], ...]:
+        """Simple names of callees, and whether the receiver is ``self`` itself; functions handed on are called too."""
+        if definition.key not in self._called:
+            effects = self.effects(definition)
+            split = [call.rpartition(".") for call in effects.calls]
+            names = [(name, owner in ("self", "?")) for owner, _, name in split if name not in COMMON_NAMES]
+            names += [(passed.rpartition(".")[2], False) for passed in effects.passed]
+            self._called[definition.key] = tuple(names)
+        return self._called[definition.key]
 
     def written(self, definition: Definition) -> frozenset[str]:
         """The attributes that a definition sets, on ``self`` or on anything else."""

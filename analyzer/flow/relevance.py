@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import Anchors
-from analyzer.flow.callgraph import CallGraph, Node
+from analyzer.flow.callgraph import COMMON_NAMES, CallGraph, Node
 
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
-# Containers and strings have these; they say nothing about who is called.
-_COMMON_NAMES = frozenset(
-    {"get", "update", "append", "add", "items", "keys", "pop", "extend", "join", "format", "copy"}
-)
 
 
 class ModRef:
@@ -68,11 +64,11 @@ class ModRef:
         """Keys and simple names of definitions that raise, or call one that does."""
         raising = {key for key, definition in definitions.items() if self._graph.effects(definition).raises}
         while True:
-            names = {self._name(definitions[key]) for key in raising} - _COMMON_NAMES
+            names = {self._name(definitions[key]) for key in raising} - COMMON_NAMES
             more = {
                 key
                 for key, definition in definitions.items()
-                if key not in raising and any(name in names for name, _ in self._called(definition))
+                if key not in raising and any(name in names for name, _ in self._graph.called(definition))
             }
             if not more:
                 return frozenset(raising), frozenset(names)
@@ -100,7 +96,7 @@ class ModRef:
                     changed = True
         found = strong | weak | self._setters_used(definitions)
         names = self._runners | {self._name(definitions[key]) for key in found}
-        return frozenset(found), frozenset(names - _COMMON_NAMES)
+        return frozenset(found), frozenset(names - COMMON_NAMES)
 
     def _names_relevant(self, definition: Definition) -> bool:
         """Whether a definition names something relevant, for somebody who may write it."""
@@ -115,7 +111,7 @@ class ModRef:
             name
             for definition in definitions.values()
             if self._names_relevant(definition)
-            for name, _ in self._called(definition)
+            for name, _ in self._graph.called(definition)
         }
         return {
             key
@@ -127,7 +123,7 @@ class ModRef:
         effects = self._graph.effects(definition)
         if effects.writes & self.relevant.keys() or self._names_relevant(definition):
             return True
-        return any(name in strong or (name in weak and not own) for name, own in self._called(definition))
+        return any(name in strong or (name in weak and not own) for name, own in self._graph.called(definition))
 
     def _is_weak(self, definition: Definition, weak: AbstractSet[str]) -> bool:
         if definition.name in _CONSTRUCTORS:
@@ -135,21 +131,12 @@ class ModRef:
         effects = self._graph.effects(definition)
         owner = definition.qualname.partition(".")[0]
         return any(self.concerns(owner, name) for name in effects.own_writes) or any(
-            own and name in weak for name, own in self._called(definition)
+            own and name in weak for name, own in self._graph.called(definition)
         )
 
     def concerns(self, owner: str, name: str) -> bool:
         """Whether somebody reads the attribute `name` of instances of the class `owner`."""
         return owner in self.relevant.get(name, ())
-
-    def _called(self, definition: Definition) -> Iterator[tuple[str, bool]]:
-        """Simple names of callees, and whether the receiver is ``self`` itself."""
-        for call in self._graph.effects(definition).calls:
-            owner, _, name = call.rpartition(".")
-            if name not in _COMMON_NAMES:
-                yield name, owner in ("self", "?")
-        for passed in self._graph.effects(definition).passed:
-            yield passed.rpartition(".")[2], False
 
     def _name(self, definition: Definition) -> str:
         """What a call of `definition` looks like: a constructor is called by its class."""

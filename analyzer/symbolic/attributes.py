@@ -187,8 +187,10 @@ class Attributes:
         `hf_text_config` is `hf_config` itself for most models.
         """
         define = self.machine.world.definitions.get(target.name)
+        if define is None:
+            return None
         written = {owner for owner, attributes in state.heap.items() if name in attributes and owner is not target}
-        if define is None or not any(isinstance(owner, Symbol | Opaque) for owner in written):
+        if not any(isinstance(owner, Symbol | Opaque) for owner in written):
             return None
         value = self.machine.force(define())
         if written.isdisjoint(walk(value)):
@@ -747,9 +749,12 @@ def _where_set(value: Term, state: State) -> Term:
 
     Where it is known to be there (``hasattr``), those others are not taken.
     """
-    if not isinstance(value, Conditional) or not any(node is UNSET for node in walk(value)):
+    if not isinstance(value, Conditional):
         return value
-    if state.decide(build_present(value)) is TRUE:
+    present = build_present(value)
+    if present is TRUE:
+        return value
+    if state.decide(present) is TRUE:
         return _without_unset(value)
     return map_leaves(value, lambda leaf: raising("AttributeError") if leaf is UNSET else leaf)
 

@@ -10,7 +10,6 @@ from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
     FALSE,
     TRUE,
-    UNSET,
     Apply,
     Atom,
     Conditional,
@@ -23,7 +22,7 @@ from analyzer.domain.terms import (
     opaque,
     walk,
 )
-from analyzer.symbolic.attributes import ENUM_BASES
+from analyzer.symbolic.attributes import ENUM_BASES, build_present
 from analyzer.symbolic.comprehensions import count_of
 from analyzer.symbolic.containers import Element, concatenated, tuple_of, unguarded
 from analyzer.symbolic.state import State
@@ -96,7 +95,7 @@ class Sequences:
         value = self.content(container, item_key(key), state)
         if value is None:
             return FALSE
-        return state.decide(map_leaves(value, lambda leaf: constant(leaf is not UNSET)))
+        return state.decide(build_present(value))
 
     def content(self, container: Handle, name: str, state: State) -> Term | None:
         """What a container holds under `name`."""
