@@ -22,8 +22,6 @@ from analyzer.adapters.content import MAX_FILE_SIZE, blob_id, holds_srt, is_sour
 from analyzer.domain.errors import RepositoryError
 from analyzer.domain.source import Revision, SourceFile
 
-ARCHIVE_SUFFIXES: Final = (".whl", ".tar.gz")
-
 # The largest release unpacks to a tenth of this; a tar has to be decompressed to be listed.
 _MAX_UNPACKED_SIZE: Final = 1 << 30
 # A wheel holds the package at its top, an sdist in a folder of its own.

@@ -160,10 +160,6 @@ class Sides:
         """The pair with every sub-quantity opened."""
         return self.base.expand(before), self.head.expand(after)
 
-    def with_defaults(self, before: Term, after: Term, names: Iterable[str]) -> tuple[Term, Term]:
-        """The pair with each side's own default for the inputs `names`."""
-        return _with_defaults(self.base, before, names), _with_defaults(self.head, after, names)
-
     def both_with(self, before: Term, after: Term, names: Iterable[str], *, head: bool) -> tuple[Term, Term]:
         """The pair with one side's defaults for both."""
         side = self.head if head else self.base

@@ -235,12 +235,6 @@ def _settle_off(op: str, args: tuple[Term, ...], off: Term) -> Term:
     return TRUE if op in _TRUE_WHEN_OFF else FALSE
 
 
-def specialise(term: Term, extraction: Extraction, rules: RuleSet, scenario: str) -> Term:
-    """The part of `term` that is left in `scenario`."""
-    values, inputs = scenario_values(rules, scenario), scenario_inputs(rules, scenario)
-    return Specialiser(extraction, rules, values, open_symbols=inputs).term(term)
-
-
 def scenario_formula(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> Formula:
     """The formula of `quantity` (or of a sub-quantity) as `scenario` leaves it."""
     formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]

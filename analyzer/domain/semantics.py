@@ -255,11 +255,6 @@ def _to_float32(value: Value) -> float:
     return narrowed
 
 
-def evaluate(root: Term, lookup: Lookup, *, exact: bool = False) -> Value:
-    """The value of `root` under `lookup`, computed once; an `Evaluator` is for doing it often."""
-    return Evaluator(exact=exact).value(root, lookup)
-
-
 def _operate_off(op: str, values: list[Value]) -> Value:
     """Guards read an unset option as off; arithmetic cannot."""
     off = next(value for value in values if isinstance(value, Off))

@@ -91,7 +91,7 @@ class Builtins:
             return model(args, keywords, state)
         if name in _SIMPLE and args:
             return self._cast(name, args, state)
-        return opaque(name, tuple(self.machine.external_argument(self.machine.force(arg)) for arg in args))
+        return opaque(name, self.machine.external_arguments(args))
 
     def _cast(self, name: str, args: Arguments, state: State) -> Term:
         if name == "bool":
@@ -127,9 +127,6 @@ class Builtins:
             return found
         return conditional(self.machine.sequences.truth(whole, state) or TRUE, found, keywords["default"])
 
-    def _plain(self, term: Term) -> Term:
-        return self.machine.external_argument(self.machine.value(term))
-
     def items(self, sequence: Term, state: State) -> Arguments | None:
         """The elements of a sequence whose length is known."""
         return self.machine.sequences.items(sequence, state)
@@ -145,7 +142,7 @@ class Builtins:
 
     def open_dict(self, container: Handle, reason: str, state: State, *args: Term) -> None:
         """From now on a dict may hold more than is known."""
-        plain = (self.machine.external_argument(self.machine.value(arg)) for arg in args)
+        plain = map(self.machine.plain, args)
         state.write(container, "open", self.machine.world.unknown("dict item", reason, self.machine.span, *plain))
 
     def sequence(self, value: Term, state: State) -> Term:
@@ -219,7 +216,7 @@ class Builtins:
         if all(answer is False for answer in answers):
             return FALSE
         names = (self.machine.external_argument(kind) for kind in wanted)
-        return opaque("isinstance", (self._plain(value), *names))
+        return opaque("isinstance", (self.machine.plain(value), *names))
 
     def _is_instance(self, value: Term, kind: Term) -> bool | None:
         if isinstance(kind, Handle) and kind.kind == "builtin" and kind.key in _TYPES:
@@ -238,7 +235,7 @@ class Builtins:
     def _get_named(self, args: Arguments, name: Term, state: State) -> Term:
         """The attribute that `name` turns out to be; an unknown one may be any that the object has."""
         if not isinstance(name, Constant) or not isinstance(name.value, str):
-            found: Term = opaque("getattr", tuple(self._plain(arg) for arg in args))
+            found: Term = opaque("getattr", tuple(self.machine.plain(arg) for arg in args))
             for known in self.machine.attributes.known_names(args[0], state):
                 same = self.machine.apply("==", self.machine.external_argument(name), constant(known))
                 found = conditional(same, self.machine.attributes.read(args[0], known, state), found)
@@ -260,7 +257,7 @@ class Builtins:
     def _hasattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         name = self.machine.value(args[1])
         if not isinstance(name, Constant) or not isinstance(name.value, str):
-            return opaque("hasattr", tuple(self._plain(arg) for arg in args))
+            return opaque("hasattr", tuple(self.machine.plain(arg) for arg in args))
         return self.machine.attributes.has(args[0], name.value, state)
 
     def _setattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -349,7 +346,7 @@ class Builtins:
         info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
         if info is not None and info.class_key is not None:
             return handle("class", info.class_key)
-        return opaque("type", (self._plain(value),))
+        return opaque("type", (self.machine.plain(value),))
 
     def _next(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
@@ -374,7 +371,7 @@ class Builtins:
             return self._split(receiver, args)
         if name in STRING_METHODS:
             return self.machine.apply(name, receiver, *args)
-        return opaque(f".{name}()", (self._plain(receiver), *(self._plain(arg) for arg in args)))
+        return opaque(f".{name}()", (self.machine.plain(receiver), *(self.machine.plain(arg) for arg in args)))
 
     def _split(self, receiver: Term, args: Arguments) -> Term:
         """The parts of a string, known when the string and what parts it are."""

@@ -60,11 +60,7 @@ class Calls:
             case Atom(name):
                 return self.externals.call(name, args, keywords, state)
             case _:
-                return opaque("call", (callee, *self._plain(args), *self._plain(tuple(keywords.values()))))
-
-    def _plain(self, args: Arguments) -> Arguments:
-        """Arguments of an uninterpreted function: what has a formula, by value; the rest by kind."""
-        return tuple(self.machine.external_argument(self.machine.force(arg)) for arg in args)
+                return opaque("call", (callee, *self.machine.external_arguments((*args, *keywords.values()))))
 
     def _call_handle(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         world, key = self.machine.world, callee.key
@@ -355,7 +351,7 @@ class Calls:
     def _enum_value(self, key: str, args: Arguments, state: State) -> Term:
         """`Kind(value)`: the member with that value."""
         facts = self.machine.program.class_facts(key)
-        result: Term = opaque(f"{facts.name}()", self._plain(args))
+        result: Term = opaque(f"{facts.name}()", self.machine.external_arguments(args))
         if not args:
             return result
         for name in reversed(list(facts.fields)):

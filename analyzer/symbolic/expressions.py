@@ -398,7 +398,7 @@ class Expressions:
             bounds: list[Any] = [part.value if isinstance(part, Constant) else None for part in parts]
             return self.machine.tuple_of(items[slice(*bounds)])
         plain = tuple(NONE if part is None else part for part in parts)
-        return opaque("slice", (self.machine.external_argument(self.machine.value(value)), *plain))
+        return opaque("slice", (self.machine.plain(value), *plain))
 
     def closure(
         self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State

@@ -73,9 +73,7 @@ class Externals:
         if self.machine.rules.unit_of(name) is not None:
             # A reading of the machine: which device it is asked about is not what it computes.
             return self._reading(name, state)
-        plain = [self.machine.external_argument(self.machine.force(arg)) for arg in args]
-        plain += [self.machine.external_argument(self.machine.force(arg)) for arg in keywords.values()]
-        return opaque(name, plain)
+        return opaque(name, self.machine.external_arguments((*args, *keywords.values())))
 
     def _reading(self, name: str, state: State) -> Term:
         """What a device says; its free memory has grown when the allocator's reserve was given back before."""

@@ -427,6 +427,14 @@ class Machine:
             return build.map_leaves(arg, self.external_argument)
         return arg
 
+    def external_arguments(self, args: Iterable[Term]) -> tuple[Term, ...]:
+        """All arguments of an uninterpreted function, deferred ones computed."""
+        return tuple(self.external_argument(self.force(arg)) for arg in args)
+
+    def plain(self, term: Term) -> Term:
+        """An operand as an argument of an uninterpreted function."""
+        return self.external_argument(self.value(term))
+
     def record(  # noqa: PLR0913 - an event is all of these
         self, kind: str, frame: Frame, target: str, value: Term, *, callee: str = "", span: Span | None = None
     ) -> None:

@@ -46,7 +46,7 @@ class Methods:
                 self.machine.sequences.extend(copy, part, state)
             return copy
         else:
-            return opaque(f".{name}()", tuple(self._plain(arg) for arg in args))
+            return opaque(f".{name}()", tuple(self.machine.plain(arg) for arg in args))
         return NONE
 
     def _change(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
@@ -66,9 +66,6 @@ class Methods:
         unknown = self.machine.world.unknown(f"list.{name}", reason, self.machine.span)
         state.write(receiver, "items", unknown)
         return unknown
-
-    def _plain(self, term: Term) -> Term:
-        return self.machine.external_argument(self.machine.value(term))
 
     # ---- dicts ---------------------------------------------------------------------------
 
@@ -105,7 +102,7 @@ class Methods:
         """Its keys, values or items, each there when its key is."""
         elements = self.machine.sequences.elements(receiver, state)
         if elements is None or name not in ("keys", "values", "items", "__iter__"):
-            return opaque(f"dict.{name}()", tuple(self._plain(arg) for arg in args))
+            return opaque(f"dict.{name}()", tuple(self.machine.plain(arg) for arg in args))
         rows = []
         for guard, key in elements:
             value = self.machine.expressions.dict_item(receiver, key, NONE, state)

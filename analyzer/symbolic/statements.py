@@ -268,9 +268,7 @@ class Statements:
                         self.bind(target, entered, state)
                 return self.run(body, state)
             case ir.UnsupportedStatement(reason, text, binds, leaves):
-                before = [
-                    self.machine.external_argument(self.machine.force(state.env[n])) for n in binds if n in state.env
-                ]
+                before = self.machine.external_arguments(state.env[name] for name in binds if name in state.env)
                 unknown = self.machine.world.unknown(
                     text[:80], f"{reason} is not interpreted", self.machine.span, *before
                 )
@@ -334,7 +332,7 @@ class Statements:
 
     def _element(self, value: Term, index: int, size: int, state: State, *, starred: bool) -> Term:
         if starred:
-            return opaque("unpacked", (self.machine.external_argument(self.machine.value(value)), constant(index)))
+            return opaque("unpacked", (self.machine.plain(value), constant(index)))
         return self.machine.each_leaf(value, state, lambda leaf, s: self._component(leaf, index, size, s))
 
     def _component(self, leaf: Term, index: int, size: int, state: State) -> Term:

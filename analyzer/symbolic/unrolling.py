@@ -118,4 +118,4 @@ class Comprehensions:
 
     def _plain(self, node: ir.Expr, state: State) -> Term:
         """The value of `node` as an argument of an uninterpreted function."""
-        return self.machine.external_argument(self.machine.value(self.machine.expressions.evaluate(node, state)))
+        return self.machine.plain(self.machine.expressions.evaluate(node, state))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.compare.normalize import Normaliser
 from analyzer.domain.build import apply, conditional, negate
-from analyzer.domain.semantics import RaisedError, evaluate
+from analyzer.domain.semantics import Evaluator, RaisedError
 from analyzer.domain.terms import Opaque, Symbol, Term, constant, symbol
 from tests.support.forms import FormError, value_of
 from tests.support.strategies import points, terms
@@ -25,7 +25,7 @@ def _exact(term: Term, point: Mapping[str, Any]) -> Any:
         value = point[leaf.name]
         return Fraction(repr(value)) if isinstance(value, float) else value
 
-    return evaluate(term, lookup, exact=True)
+    return Evaluator(exact=True).value(term, lookup)
 
 
 @settings(max_examples=600, deadline=None)

@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.domain.errors import UsageError
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.scenario import outcome, scenario_formula, scenario_values, specialise
+from analyzer.domain.scenario import Specialiser, outcome, scenario_formula, scenario_inputs, scenario_values
 from tests.support.terms import extraction, formula, parse, rule_set
 
 _RULES = rule_set()
@@ -14,7 +14,8 @@ _EMPTY = extraction({})
 
 
 def _left(text: str, scenario: str = "mha", source: Extraction = _EMPTY) -> str:
-    return repr(specialise(parse(text), source, _RULES, scenario))
+    values, inputs = scenario_values(_RULES, scenario), scenario_inputs(_RULES, scenario)
+    return repr(Specialiser(source, _RULES, values, open_symbols=inputs).term(parse(text)))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from analyzer.compare import Comparison, compare_extractions
 from analyzer.domain.extraction import Formula
 from analyzer.domain.report import Kind
-from analyzer.domain.semantics import RaisedError, evaluate
+from analyzer.domain.semantics import Evaluator, RaisedError
 from analyzer.domain.terms import Opaque, Symbol, Term
 from tests.support.strategies import points, terms
 from tests.support.terms import extraction, rule_set
@@ -32,7 +32,7 @@ def _value(term: Term, point: Mapping[str, Any], *, exact: bool = False) -> Any:
         return Fraction(repr(value)) if exact and isinstance(value, float) else value
 
     try:
-        return evaluate(term, lookup, exact=exact)
+        return Evaluator(exact=exact).value(term, lookup)
     except RaisedError as error:
         return error.exception
 
