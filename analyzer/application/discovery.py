@@ -104,12 +104,8 @@ class Exploration:
 
     def _sink_paths(self, root: Root) -> dict[str, str]:
         """For each quantity, the first of its sinks whose attribute the runner of this version sets."""
-        written = {
-            name
-            for cls in self.program.mro(root.runner)
-            for method in cls.methods.values()
-            for name in self.graph.effects(method).own_writes
-        }
+        methods = self.program.methods(root.runner)
+        written = {name for method in methods for name in self.graph.effects(method).own_writes}
         return {
             rule.name: path
             for rule in self._rules.quantities.values()
@@ -120,9 +116,8 @@ class Exploration:
     def _universe(self, root: Root) -> frozenset[Node]:
         """Every definition whose effects may concern the formula, as far as names tell."""
         found = set(self.graph.closure((root.receiver, root.definition.key)))
-        for cls in self.program.mro(root.runner):
-            for method in cls.methods.values():
-                found |= self.graph.closure((root.runner, method.key))
+        for method in self.program.methods(root.runner):
+            found |= self.graph.closure((root.runner, method.key))
         found |= {(owner, key) for owner, key in self._search.driver_nodes()}
         return frozenset(found)
 

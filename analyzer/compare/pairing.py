@@ -184,9 +184,10 @@ def differing_defaults(base: Extraction, head: Extraction, values: Mapping[str, 
 
 def preferred_values(rules: RuleSet, scenario: str) -> dict[str, Value]:
     """The values that a witness starts from: what the scenario fixes and what the rules call default."""
+    left_open = scenario_inputs(rules, scenario)
     values: dict[str, Value] = {}
     for name, rule in rules.symbols.items():
-        if isinstance(rule.default, Constant) and not rule.free and name not in scenario_inputs(rules, scenario):
+        if isinstance(rule.default, Constant) and not rule.free and name not in left_open:
             values[name] = rule.default.value
     if scenario:
         values.update(scenario_values(rules, scenario))

@@ -116,3 +116,9 @@ class ModuleFacts:
     statements: tuple[ModuleStatement, ...]
     calls: tuple[ModuleStatement, ...]
     reassigned: frozenset[str]
+
+    @property
+    def definitions(self) -> tuple[Definition, ...]:
+        """Every function and method of the file."""
+        methods = (method for cls in self.classes.values() for method in cls.methods.values())
+        return (*self.functions.values(), *methods)

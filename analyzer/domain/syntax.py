@@ -16,6 +16,12 @@ def _line() -> int:
     return field(default=0, compare=False)
 
 
+# Methods that change which elements their container holds.
+CONTAINER_CHANGES = frozenset(
+    {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "discard", "setdefault"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A scalar literal; implicit string concatenation is already joined."""

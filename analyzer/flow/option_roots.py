@@ -51,11 +51,9 @@ class OptionRootSearch:
 
     def _options(self) -> ClassFacts:
         names = self._anchors["config_classes"]
-        for module in self._modules(names):
-            facts = self._program.module(module)
-            for name in names:
-                if facts is not None and name in facts.classes:
-                    return facts.classes[name]
+        found = self._program.find_class(self._modules(names), names)
+        if found is not None:
+            return found
         raise AnchorNotFoundError(
             f"no class {' or '.join(names)}",
             where=f"{len(self._tree.paths())} files of {self._tree.revision.resolved}",
@@ -69,14 +67,9 @@ class OptionRootSearch:
 
     def _files(self, needles: Iterable[str]) -> list[str]:
         """The files of the server that contain one of `needles`."""
-        wanted = [needle.encode() for needle in needles]
-        found = []
-        for path in self._tree.paths():
-            if path.startswith("sglang/srt/") and path.endswith(".py") and "/test" not in path:
-                file = self._tree.read(path)
-                if file is not None and any(needle in file.content for needle in wanted):
-                    found.append(path)
-        return found
+        wanted = tuple(needles)
+        sources = (p for p in self._tree.paths() if p.startswith("sglang/srt/") and p.endswith(".py"))
+        return [path for path in sources if "/test" not in path and self._program.contains(path, wanted)]
 
     def _constructors(self, options: ClassFacts) -> list[Definition]:
         """What runs when the options are made, inherited constructors included."""
@@ -134,7 +127,4 @@ class OptionRootSearch:
 
     def _definitions(self, path: str) -> list[Definition]:
         facts = self._program.module(module_name(path))
-        if facts is None:
-            return []
-        methods = [method for cls in facts.classes.values() for method in cls.methods.values()]
-        return [*facts.functions.values(), *methods]
+        return [] if facts is None else list(facts.definitions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from analyzer.domain.modules import ClassFacts, Definition, ModuleFacts
 from analyzer.domain.resolution import Resolution
@@ -139,6 +139,25 @@ class TreeProgram:
                         order[ancestor.key] = ancestor
             self._mro[key] = tuple(order.values())
         return self._mro[key]
+
+    def methods(self, key: str) -> Iterator[Definition]:
+        """The methods of a class and of its analysed ancestors, those that are overridden too."""
+        for cls in self.mro(key):
+            yield from cls.methods.values()
+
+    def contains(self, path: str, needles: Iterable[str]) -> bool:
+        """Whether the text of a file has one of `needles` in it; nothing is parsed for it."""
+        file = self._tree.read(path)
+        return file is not None and any(needle.encode() in file.content for needle in needles)
+
+    def find_class(self, modules: Iterable[str], names: Iterable[str]) -> ClassFacts | None:
+        """The first of `modules` that defines a class called one of `names` gives that class."""
+        for module in modules:
+            facts = self.module(module)
+            for name in names if facts is not None else ():
+                if facts is not None and name in facts.classes:
+                    return facts.classes[name]
+        return None
 
     def _base(self, cls: ClassFacts, base: str) -> ClassFacts | None:
         return self.annotated_class(cls.module, base.split("[", maxsplit=1)[0].split("(", maxsplit=1)[0])

@@ -46,7 +46,7 @@ class RootSearch:
                 where=self._tree.display_path(runner.path),
                 hint="add the new attribute name to sink_attributes in rules/anchors.toml",
             )
-        drivers = self._drivers({f"{runner.name}(".encode()})
+        drivers = self._drivers({f"{runner.name}("})
         builders = [d for d in drivers if runner.name in self._graph.effects(d).calls]
         if not builders:
             raise AnchorNotFoundError(
@@ -62,18 +62,15 @@ class RootSearch:
 
     def _sink_name(self, runner: ClassFacts) -> str:
         for name in self._anchors["sink_attributes"]:
-            for cls in self._program.mro(runner.key):
-                if any(name in self._graph.effects(m).own_writes for m in cls.methods.values()):
-                    return name
+            if any(name in self._graph.effects(m).own_writes for m in self._program.methods(runner.key)):
+                return name
         raise AssertionError
 
     def _runner(self) -> ClassFacts:
         names = self._anchors["runner_classes"]
-        for module in self._runner_modules():
-            facts = self._program.module(module)
-            for name in names:
-                if facts is not None and name in facts.classes:
-                    return facts.classes[name]
+        found = self._program.find_class(self._runner_modules(), names)
+        if found is not None:
+            return found
         raise AnchorNotFoundError(
             f"no class {' or '.join(names)}",
             where=f"{len(self._tree.paths())} files of {self._tree.revision.resolved}",
@@ -86,22 +83,14 @@ class RootSearch:
         for path in self._tree.paths():
             if path.endswith(f"/{wanted}.py") and "/test" not in path:
                 yield module_name(path)
-        needles = {f"class {name}".encode() for name in self._anchors["runner_classes"]}
+        needles = [f"class {name}" for name in self._anchors["runner_classes"]]
         for path in self._tree.paths():
-            if path.startswith("sglang/srt/") and self._contains(path, needles):
+            if path.startswith("sglang/srt/") and self._program.contains(path, needles):
                 yield module_name(path)
 
-    def _contains(self, path: str, needles: set[bytes]) -> bool:
-        file = self._tree.read(path)
-        return file is not None and any(needle in file.content for needle in needles)
-
     def _writers(self, runner: ClassFacts) -> list[Definition]:
-        return [
-            method
-            for cls in self._program.mro(runner.key)
-            for method in cls.methods.values()
-            if self._graph.effects(method).own_writes & self._sinks
-        ]
+        methods = self._program.methods(runner.key)
+        return [method for method in methods if self._graph.effects(method).own_writes & self._sinks]
 
     def _constructor_reaches(self, runner: ClassFacts, writers: list[Definition]) -> bool:
         keys = {writer.key for writer in writers}
@@ -111,25 +100,20 @@ class RootSearch:
                 return any(key in keys for _, key in closure)
         return False
 
-    def _drivers(self, needles: set[bytes]) -> list[Definition]:
+    def _drivers(self, needles: set[str]) -> list[Definition]:
         """The definitions of the driver folders in files that contain one of `needles`."""
-        found: list[Definition] = []
-        for facts in self._driver_modules(needles):
-            found.extend(facts.functions.values())
-            for cls in facts.classes.values():
-                found.extend(cls.methods.values())
-        return found
+        return [definition for facts in self._driver_modules(needles) for definition in facts.definitions]
 
     def driver_nodes(self) -> list[tuple[str, str]]:
         """Call-graph nodes of every definition in the files that drive the runner."""
         names = self._anchors["runner_classes"]
-        return [(d.owner, d.key) for d in self._drivers({f"{name}(".encode() for name in names})]
+        return [(d.owner, d.key) for d in self._drivers({f"{name}(" for name in names})]
 
-    def _driver_modules(self, needles: set[bytes]) -> list[ModuleFacts]:
+    def _driver_modules(self, needles: set[str]) -> list[ModuleFacts]:
         modules = []
         folders = tuple(self._anchors["driver_folders"])
         for path in self._tree.paths():
-            if path.startswith(folders) and "/test" not in path and self._contains(path, needles):
+            if path.startswith(folders) and "/test" not in path and self._program.contains(path, needles):
                 facts = self._program.module(module_name(path))
                 if facts is not None:
                     modules.append(facts)
@@ -147,9 +131,9 @@ class RootSearch:
 
     def _climb(self, runner: ClassFacts, writers: list[Definition], builders: list[Definition], sink: str) -> Root:
         """Follow callers by name from the sink upwards until one also builds the runner."""
-        methods = [method for cls in self._program.mro(runner.key) for method in cls.methods.values()]
+        methods = list(self._program.methods(runner.key))
         names = self._callers_within(methods, {writer.name for writer in writers})
-        needles = {f".{name}(".encode() for name in names} | {f"{runner.name}(".encode()}
+        needles = {f".{name}(" for name in names} | {f"{runner.name}("}
         for _ in range(4):
             graph = self._name_graph(self._drivers(needles), runner)
             root = self._common_ancestor(graph, names, {builder.key for builder in builders})
@@ -158,7 +142,7 @@ class RootSearch:
                 return Root(definition, definition.owner, runner.key, sink)
             callers = {self._program.definition(key).name for key in graph if graph.out_degree(key)}
             classes = {builder.owner.rsplit(":", 1)[-1] for builder in builders}
-            needles |= {f".{name}(".encode() for name in callers} | {f"{name}(".encode() for name in classes if name}
+            needles |= {f".{name}(" for name in callers} | {f"{name}(" for name in classes if name}
         raise AnchorNotFoundError(
             f"no function builds {runner.name} and reaches {', '.join(sorted(names))}",
             where=", ".join(self._anchors["driver_folders"]),
@@ -187,9 +171,8 @@ class RootSearch:
             by_name.setdefault(definition.name, []).append(definition)
             if definition.name == "__init__":
                 by_name.setdefault(definition.owner.rsplit(":", 1)[-1], []).append(definition)
-        for cls in self._program.mro(runner.key):
-            for method in cls.methods.values():
-                by_name.setdefault(method.name, []).append(method)
+        for method in self._program.methods(runner.key):
+            by_name.setdefault(method.name, []).append(method)
         for definition in drivers:
             for call in self._graph.effects(definition).calls:
                 for callee in by_name.get(call.rsplit(".", 1)[-1], ()):

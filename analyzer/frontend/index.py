@@ -16,7 +16,7 @@ from functools import lru_cache
 from analyzer.domain.errors import SourceSyntaxError
 from analyzer.domain.modules import ClassFacts, Definition, Effects, Field, ModuleFacts, ModuleStatement
 from analyzer.domain.source import SourceFile
-from analyzer.domain.syntax import ImportBinding
+from analyzer.domain.syntax import CONTAINER_CHANGES, ImportBinding
 
 _GLOBAL = re.compile(rb"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -276,12 +276,6 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
     )
 
 
-# Methods that change the container they belong to.
-_MUTATORS = frozenset(
-    {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "discard", "setdefault"}
-)
-
-
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """Local names for attributes: what is done to the container behind one is done to the attribute."""
     found: dict[str, str] = {}
@@ -311,9 +305,11 @@ def _sets_any_attribute(call: ast.Call) -> bool:
 def _changed_attribute(call: ast.Call, aliases: dict[str, str]) -> str | None:
     """The attribute whose container a call changes, as ``owner.attribute``; also one set by its name."""
     match call:
-        case ast.Call(func=ast.Attribute(value=ast.Attribute() as container, attr=method)) if method in _MUTATORS:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() as container, attr=method)) if (
+            method in CONTAINER_CHANGES
+        ):
             return _dotted(container)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATORS:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CONTAINER_CHANGES:
             return aliases.get(name)
         case ast.Call(
             func=ast.Name(id="setattr") | ast.Attribute(attr="__setattr__"),

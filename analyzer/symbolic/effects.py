@@ -42,11 +42,8 @@ def effects_of(node: Any) -> StatementEffects:
     return entry[1]
 
 
-# Methods of containers, and functions, that change what they are given.
-_MUTATORS = frozenset(
-    {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "sort", "discard", "setdefault"}
-)
-_CHANGING = frozenset({"setattr", "__setattr__", "all_reduce"})
+# Methods and functions that change what they are given.
+_CHANGING = ir.CONTAINER_CHANGES | {"sort", "setattr", "__setattr__", "all_reduce"}
 _COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
 
 
@@ -91,9 +88,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
                 raises = True
-            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if (
-                name in _MUTATORS | _CHANGING
-            ):
+            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if name in _CHANGING:
                 changes = True
                 if isinstance(callee, ir.Attribute) and isinstance(callee.value, ir.Name):
                     binds.add(callee.value.id)
