@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conditional, leaves, map_leaves
-from analyzer.domain.modules import ClassFacts, Definition, Field, ModuleFacts
+from analyzer.domain.build import leaves, map_leaves
+from analyzer.domain.modules import ClassFacts, Definition
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -25,23 +25,22 @@ from analyzer.domain.terms import (
     handle,
     opaque,
     raising,
-    raw_apply,
     symbol,
     walk,
 )
-from analyzer.symbolic.state import Frame, State
+from analyzer.symbolic.options import BAG, CONFIG
+from analyzer.symbolic.presence import is_present, is_set, where_set
+from analyzer.symbolic.state import State
+from analyzer.symbolic.toplevel import is_registry
 from analyzer.symbolic.world import ObjectInfo
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
-CONFIG = handle("object", "config")
-BAG = handle("bag", "")
 # So many objects an expression may stand for before it is looked at branch by branch.
 _MAX_OBJECTS = 4096
 STRING_METHODS = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
 ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
-_ENTERS = re.compile(r"setattr\(cls\b|\bcls\.\w+(\[[^\]]+\])?\s*=[^=]|\bcls\.\w+\.(append|add)\(")
 _OWN = "own "
 _DTYPE_BYTES = {
     "float64": 8, "double": 8, "int64": 8, "long": 8, "float32": 4, "float": 4, "int32": 4, "int": 4,
@@ -66,19 +65,12 @@ def _constructed_in(cls: ClassFacts, name: str) -> str | None:
     return None if found is None else found.group(1)
 
 
-def _is_registry(cls: ClassFacts) -> bool:
-    """Whether a method of `cls` puts something into the class itself, read off its text."""
-    return any(_ENTERS.search(method.text) for method in cls.methods.values())
-
-
 class Attributes:
     """Attribute access for every kind of value."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._globals: dict[str, Term] = {}
         self._running: set[Handle] = set()
-        self._called: set[str] = set()
         self.enum_classes: dict[Term, str] = {}
 
     # ---- reading -------------------------------------------------------------------------
@@ -118,7 +110,7 @@ class Attributes:
         if name.startswith(_OWN):
             return self.machine.world.base.get(target, {}).get(name, UNSET)
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
-        if target is CONFIG and info is not None and not self._is_declared(name):
+        if target is CONFIG and info is not None and not self.machine.options.is_declared(name):
             return UNSET
         if info is not None and target is not CONFIG and info.kind == "instance" and info.initializer is None:
             base = self.machine.world.base.get(target, {})
@@ -127,7 +119,7 @@ class Attributes:
             initial = self._initial(info, name)
             if initial is not None:
                 return initial
-            found = self._class_member(target, info, name, state) if info.class_key else None
+            found = self.class_member(target, info, name, state) if info.class_key else None
             return UNSET if found is None else found
         if info is not None and info.kind in ("list", "dict", "tensor"):
             return self.machine.world.base.get(target, {}).get(name, UNSET)
@@ -142,7 +134,7 @@ class Attributes:
             self.machine.note_read(target, name)
         override = state.heap.get(target)
         if override is not None and name in override and not self._is_boundary(target, name):
-            return state.refine(_where_set(override[name], state))
+            return state.refine(where_set(override[name], state))
         match target:
             case Handle(kind, _):
                 return state.refine(self._read_handle(target, kind, name, state))
@@ -223,22 +215,22 @@ class Attributes:
         if name in ("name", "_name_"):
             return constant(member)
         if name in ("value", "_value_"):
-            return self._field_value(facts, facts.fields[member])
+            return self.machine.toplevel.field_value(facts, facts.fields[member])
         method = self.find_method(key, name)
         return None if method is None else self._bind(target, method[1], method[0])
 
     def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
         if target is CONFIG:
-            return self.read_config(name, state)
+            return self.machine.options.read(name, state)
         match kind:
             case "object":
                 return self._read_object(target, name, state)
             case "class":
                 return self._read_class(target.key, name)
             case "module":
-                return self.read_module(target.key, name)
+                return self.machine.toplevel.read_module(target.key, name)
             case "bag":
-                return self._read_bag(name, state)
+                return self.machine.options.read_group(name, state)
             case "super":
                 return self._read_super(target, name)
             case "builtin" if target.key == "object":
@@ -267,14 +259,14 @@ class Attributes:
         base = self.machine.world.base.get(target, {})
         if name in base:
             return base[name]
-        member = self._class_member(target, info, name, state)
+        member = self.class_member(target, info, name, state)
         if member is not None:
             return member
         if info.kind == "instance" and self.find_method(info.class_key or "", "__getattr__") is not None:
             if name in self.machine.rules.anchors["kept_options"]:
                 # Whatever the object is a view of, the option has one meaning.
-                return self.read_config(name, state)
-            hook = self._class_member(target, info, "__getattr__", state)
+                return self.machine.options.read(name, state)
+            hook = self.class_member(target, info, "__getattr__", state)
             assert hook is not None
             return self.machine.calls.call(hook, (constant(name),), {}, state)
         return self._read_symbolic(target, info, name)
@@ -337,7 +329,7 @@ class Attributes:
         self.machine.note_read(target, name)
         return self.machine.value(self._read_plain(target, info, name, snapshot))
 
-    def _class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
+    def class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
         """A property's value, a bound method or a class attribute."""
         assert info.class_key is not None
         method = self.find_method(info.class_key, name)
@@ -347,9 +339,13 @@ class Attributes:
                 bound = self._bind(target, definition, owner)
                 return self.machine.calls.call(bound, (), {}, state)
             return self._bind(target, definition, owner)
-        for cls in self.machine.program.mro(info.class_key):
+        return self._class_value(info.class_key, name)
+
+    def _class_value(self, key: str, name: str) -> Term | None:
+        """What the body of a class, or of an ancestor, assigns to a name."""
+        for cls in self.machine.program.mro(key):
             if name in cls.fields and cls.fields[name].value is not None:
-                return self._field_value(cls, cls.fields[name])
+                return self.machine.toplevel.field_value(cls, cls.fields[name])
         return None
 
     def find_method(self, class_key: str, name: str) -> tuple[str, Definition] | None:
@@ -373,41 +369,6 @@ class Attributes:
     def _class_of(self, target: Term, owner: str) -> Handle:
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
         return handle("class", (info.class_key if info is not None else None) or owner)
-
-    def _field_value(self, cls: ClassFacts, field: Field) -> Term:
-        """A class-level value; a dataclass field gives its default."""
-        assert field.value is not None
-        key = f"{cls.key}.{field.name}"
-        if key not in self._globals:
-            self._globals[key] = self.machine.world.unknown(
-                "cycle", "a class attribute that needs itself", self.machine.span
-            )
-            self._globals[key] = self.evaluate_text(field.value, cls.module, cls.path, field.line)
-            self._announce(self._globals[key], cls, field.name)
-        return self._globals[key]
-
-    def _announce(self, value: Term, owner: ClassFacts, name: str) -> None:
-        """Tell a descriptor its name, as Python does when it makes the class."""
-        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
-        if info is None or info.class_key is None or self.find_method(info.class_key, "__set_name__") is None:
-            return
-        state = State(Frame(owner.module, owner.path, owner.line, "<class>"))
-        hook = self.read(value, "__set_name__", state)
-        self.machine.force(self.machine.calls.call(hook, (handle("class", owner.key), constant(name)), {}, state))
-        self._keep(state)
-
-    def evaluate_text(self, text: str, module: str, path: str, line: int) -> Term:
-        """An expression evaluated at the top level of a module."""
-        state = State(Frame(module, path, line, "<module>"))
-        expression = self.machine.lowering.expression(text)
-        value = self.machine.force(self.machine.expressions.evaluate(expression, state))
-        self._keep(state)
-        return value
-
-    def _keep(self, state: State) -> None:
-        """What ran once, outside every path, holds for all of them."""
-        for target, attributes in state.heap.items():
-            self.machine.world.base.setdefault(target, {}).update(attributes)
 
     def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str) -> Term:
         """An attribute of an instance whose constructor was not seen, or that nothing seen has set."""
@@ -467,29 +428,10 @@ class Attributes:
             self.enum_classes[member] = key
             return member
         target = handle("class", key)
-        if name not in facts.methods and _is_registry(facts):
-            self._fill_registry(facts)
+        if name not in facts.methods and is_registry(facts):
+            self.machine.toplevel.fill_registry(facts)
         found = self._class_member_of_class(target, key, name) or self.machine.world.base.get(target, {}).get(name)
         return opaque(f"{facts.name}.{name}") if found is None else found
-
-    def _fill_registry(self, facts: ClassFacts) -> None:
-        """Make the calls at the top level of the class's module once, for what they enter into the class."""
-        module = self.machine.program.module(facts.module)
-        if module is not None and facts.module not in self._called:
-            self._called.add(facts.module)
-            self._run_calls(module)
-
-    def _run_calls(self, module: ModuleFacts) -> None:
-        machine, before, eager = self.machine, self.machine.span, self.machine.eager
-        state = State(Frame(module.module, module.path, 1, "<module>"))
-        machine.eager = True
-        for statement in module.calls:
-            if not statement.names & (module.functions.keys() | module.classes.keys()):
-                continue
-            state.frame = Frame(module.module, module.path, statement.line, "<module>")
-            machine.statements.block(machine.lowering.statements(statement.text), state)
-        machine.span, machine.eager = before, eager
-        self._keep(state)
 
     def _class_member_of_class(self, target: Handle, key: str, name: str) -> Term | None:
         method = self.find_method(key, name)
@@ -498,10 +440,7 @@ class Attributes:
             if any(part.split(".")[-1] == "classmethod" for part in definition.decorators):
                 return self._bind(target, definition, owner)
             return handle("function", f"{owner}|{definition.key}")
-        for cls in self.machine.program.mro(key):
-            if name in cls.fields and cls.fields[name].value is not None:
-                return self._field_value(cls, cls.fields[name])
-        return None
+        return self._class_value(key, name)
 
     def _read_super(self, target: Handle, name: str) -> Term:
         """A method of the classes after the current one in the receiver's resolution order."""
@@ -522,147 +461,6 @@ class Attributes:
             world.bound[reference] = (handle("builtin", f"object.{name}"), receiver)
             return reference
         return handle("builtin", "nothing")
-
-    def read_module(self, module: str, name: str) -> Term:
-        """A name at the top level of an analysed module."""
-        if module.startswith("external:"):
-            return atom(f"{module.removeprefix('external:')}.{name}")
-        found = self.machine.program.resolve(module, name)
-        if found is None:
-            sub = self.machine.program.resolve_import(module, module, name)
-            if sub is None:
-                return self.machine.world.unknown(
-                    f"{module}.{name}", "a name that its module does not define", self.machine.span
-                )
-            found = sub
-        return self.from_resolution(found.kind, found.key)
-
-    def from_resolution(self, kind: str, key: str) -> Term:
-        """The value of a resolved name."""
-        match kind:
-            case "function":
-                return handle("function", f"|{key}")
-            case "class":
-                return handle("class", key)
-            case "module":
-                return handle("module", key)
-            case "global":
-                return self._global(key)
-            case _:
-                return atom(key)
-
-    def _global(self, key: str) -> Term:
-        """A module-level variable: the statements that bind it are executed once."""
-        if key not in self._globals:
-            module, name = key.split(":")
-            self._globals[key] = self.machine.world.unknown(
-                name, "a module variable that needs itself", self.machine.span
-            )
-            self._globals[key] = self._run_global(module, name)
-        return self._globals[key]
-
-    def _run_global(self, module: str, name: str) -> Term:
-        facts = self.machine.program.module(module)
-        assert facts is not None
-        if name in facts.reassigned:
-            return self.machine.world.unknown(
-                f"{module.rsplit('.', 1)[-1]}.{name}",
-                "a module variable that functions set at run time",
-                self.machine.span,
-            )
-        before = self.machine.span
-        state = State(Frame(module, facts.path, 1, "<module>"))
-        for statement in facts.statements:
-            if name in statement.names:
-                state.frame = Frame(module, facts.path, statement.line, "<module>")
-                self.machine.statements.block(self.machine.lowering.statements(statement.text), state)
-        self.machine.span = before
-        self._keep(state)
-        return self.machine.force(state.env.get(name, NONE))
-
-    # ---- configuration -------------------------------------------------------------------
-
-    def config_class(self) -> ClassFacts | None:
-        """The class whose fields are the user's options."""
-        for module in self.machine.rules.anchors["config_modules"]:
-            for name in self.machine.rules.anchors["config_classes"]:
-                found = self.machine.program.resolve(module, name)
-                if found is not None and found.kind == "class":
-                    return self.machine.program.class_facts(found.key)
-        return None
-
-    def read_config(self, name: str, state: State) -> Term:
-        """An option: what was written to it on the way, else the user's input."""
-        override = state.heap.get(CONFIG)
-        if override is not None and name in override:
-            if name not in self.machine.rules.anchors["kept_options"]:
-                return state.refine(_where_set(override[name], state))
-            return self._kept_option(name, override[name])
-        cls = self.config_class()
-        field = self.config_field(name)
-        if field is None and cls is not None:
-            method = self.find_method(cls.key, name)
-            if method is not None:
-                member = self._class_member(CONFIG, ObjectInfo("instance", cls.key), name, state)
-                assert member is not None
-                return member
-        made = self._made_default(field) if CONFIG in self.machine.world.objects else None
-        return self._config_input(name, field) if made is None else made
-
-    def _made_default(self, field: tuple[ClassFacts, Field] | None) -> Handle | None:
-        """The object that an option holds when it is no value that a user gives."""
-        if field is None or "default_factory" not in (field[1].value or ""):
-            return None
-        value = self._field_value(*field)
-        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
-        return value if isinstance(value, Handle) and info is not None and info.class_key is not None else None
-
-    def _kept_option(self, name: str, written: Term) -> Term:
-        """An option that SGLang chooses on the way: a symbol, with what was chosen as its formula."""
-        self.machine.world.definitions.setdefault(name, lambda: self.machine.value(written))
-        return self.machine.input(name, f"server_args.{name}", lambda: None)
-
-    def _is_declared(self, name: str) -> bool:
-        """Whether the class of the options has a field or a method of this name."""
-        cls = self.config_class()
-        return self.config_field(name) is not None or (cls is not None and self.find_method(cls.key, name) is not None)
-
-    def config_field(self, name: str) -> tuple[ClassFacts, Field] | None:
-        """The declaration of an option."""
-        cls = self.config_class()
-        if cls is None:
-            return None
-        for owner in self.machine.program.mro(cls.key):
-            if name in owner.fields:
-                return owner, owner.fields[name]
-        return None
-
-    def _config_input(self, name: str, field: tuple[ClassFacts, Field] | None) -> Term:
-        origin = self.machine.origins.get(f"ServerArgs.{name}")
-        if origin is not None and not isinstance(origin, Symbol):
-            return origin
-        canonical = origin.name if isinstance(origin, Symbol) else name
-        return self.machine.input(canonical, f"server_args.{name}", lambda: self._config_default(field))
-
-    def _config_default(self, field: tuple[ClassFacts, Field] | None) -> Term | None:
-        if field is None or field[1].value is None:
-            return None
-        cls, declared = field
-        value = self.machine.value(self._field_value(cls, declared))
-        return value if isinstance(value, Constant) else None
-
-    def _read_bag(self, name: str, state: State) -> Term:
-        """A group of options: a name that is no option is a group inside it."""
-        override = state.heap.get(CONFIG)
-        if (override is not None and name in override) or self.config_field(name) is not None:
-            return self.read_config(name, state)
-        if name == "override":
-            return handle("builtin", "override")
-        return handle("bag", name)
-
-    def bag_leaf(self, term: Handle) -> Term:
-        """A group used as a value was an option after all."""
-        return self._config_input(term.key, None)
 
     # ---- writing -------------------------------------------------------------------------
 
@@ -703,7 +501,7 @@ class Attributes:
         override = state.heap.get(target, {})
         for slot in (name, _own(name)):
             if slot in override:
-                return build_present(override[slot])
+                return is_set(override[slot])
         match target:
             case Handle("object", _) if target is not CONFIG:
                 return self._object_has(target, name)
@@ -711,7 +509,7 @@ class Attributes:
                 # A library is taken to have what its user looks for.
                 return TRUE
             case Handle() if target is CONFIG:
-                return constant(self._is_declared(name))
+                return constant(self.machine.options.is_declared(name))
             case Symbol(base):
                 return is_present(self._read_symbol(base, name))
             case Opaque():
@@ -729,7 +527,7 @@ class Attributes:
             self._initialize(target, info)
         base = self.machine.world.base.get(target, {})
         if _own(name) in base:
-            return build_present(base[_own(name)])
+            return is_set(base[_own(name)])
         if name in base or self.find_method(info.class_key, name):
             return TRUE
         if any(name in cls.fields for cls in self.machine.program.mro(info.class_key)):
@@ -742,45 +540,3 @@ class Attributes:
 def _own(name: str) -> str:
     """The slot of what a class itself writes to an attribute that a symbol stands for."""
     return _OWN + name
-
-
-def _where_set(value: Term, state: State) -> Term:
-    """An attribute that was set on some of the ways here: on the others, reading it raises.
-
-    Where it is known to be there (``hasattr``), those others are not taken.
-    """
-    if not isinstance(value, Conditional):
-        return value
-    present = build_present(value)
-    if present is TRUE:
-        return value
-    if state.decide(present) is TRUE:
-        return _without_unset(value)
-    return map_leaves(value, lambda leaf: raising("AttributeError") if leaf is UNSET else leaf)
-
-
-def _without_unset(value: Term) -> Term:
-    known: dict[Term, Term] = {}
-
-    def visit(node: Term) -> Term:
-        if not isinstance(node, Conditional):
-            return node
-        if node not in known:
-            then, otherwise = visit(node.then), visit(node.otherwise)
-            if UNSET in (then, otherwise):
-                known[node] = otherwise if then is UNSET else then
-            else:
-                known[node] = conditional(node.guard, then, otherwise)
-        return known[node]
-
-    return visit(value)
-
-
-def is_present(term: Term) -> Term:
-    """The guard that an attribute of an unknown thing is there."""
-    return raw_apply("present", (term,))
-
-
-def build_present(term: Term) -> Term:
-    """The guard that an attribute written on some paths is there."""
-    return map_leaves(term, lambda leaf: constant(leaf is not UNSET))

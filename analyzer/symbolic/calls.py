@@ -346,7 +346,7 @@ class Calls:
             self.inline(post[1], post[0], (reference,), {}, state)
 
     def _field_default(self, module: str, path: str, text: str, line: int) -> Term:
-        return self.machine.attributes.evaluate_text(text, module, path, line)
+        return self.machine.toplevel.evaluate_text(text, module, path, line)
 
     def _enum_value(self, key: str, args: Arguments, state: State) -> Term:
         """`Kind(value)`: the member with that value."""

@@ -146,7 +146,7 @@ class Expressions:
             return state.refine(state.frame.closure[name])
         resolved = self.machine.program.resolve(state.frame.module, name)
         if resolved is not None:
-            return self.machine.attributes.from_resolution(resolved.kind, resolved.key)
+            return self.machine.toplevel.from_resolution(resolved.kind, resolved.key)
         if name in NAMES:
             return handle("builtin", name)
         if name.endswith(("Error", "Exception", "Interrupt", "Iteration")):

@@ -12,8 +12,8 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, symbols_of, with_owners
 from analyzer.ports.program import Program
-from analyzer.symbolic.attributes import CONFIG
 from analyzer.symbolic.machine import Lowering, Machine, Schedule
+from analyzer.symbolic.options import CONFIG
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import ObjectInfo
 

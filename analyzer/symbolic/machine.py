@@ -38,11 +38,13 @@ from analyzer.symbolic.containers import tuple_of, unguarded
 from analyzer.symbolic.effects import StatementEffects
 from analyzer.symbolic.expressions import Expressions
 from analyzer.symbolic.methods import Methods
+from analyzer.symbolic.options import Options
 from analyzer.symbolic.origins import expression_origins, named_origins
 from analyzer.symbolic.sequences import Sequences
 from analyzer.symbolic.shapes import Shapes
 from analyzer.symbolic.state import Frame, State, merge
 from analyzer.symbolic.statements import Statements
+from analyzer.symbolic.toplevel import TopLevel
 from analyzer.symbolic.unrolling import Comprehensions
 from analyzer.symbolic.world import Skipped, World, item_key
 
@@ -122,11 +124,7 @@ _POSITION_DEPTH: Final = 2
 
 
 class Machine:
-    """Shared services of the interpreter's parts.
-
-    The parts (`attributes`, `calls`, `expressions`, `statements`) are attached by
-    `analyzer.symbolic.interpreter.assemble`.
-    """
+    """Shared services of the interpreter's parts, each of which is an attribute of it."""
 
     def __init__(self, program: Program, lowering: Lowering, rules: RuleSet, schedule: Schedule) -> None:
         self.program = program
@@ -144,6 +142,8 @@ class Machine:
         self._rewrites_opposite: dict[Term, Term] = {}
         self.span = Span("", 0, 0)
         self.attributes = Attributes(self)
+        self.options = Options(self)
+        self.toplevel = TopLevel(self)
         self.sequences = Sequences(self)
         self.methods = Methods(self)
         self.comprehensions = Comprehensions(self)
@@ -303,7 +303,7 @@ class Machine:
 
     def _operand(self, leaf: Term) -> Term:
         if isinstance(leaf, Handle) and leaf.kind == "bag":
-            return self.attributes.bag_leaf(leaf)
+            return self.options.of_group(leaf)
         if isinstance(leaf, Apply) and leaf.op == "tuple" and any(isinstance(item, Handle) for item in leaf.args):
             return tuple_of((guard, self.value(item)) for guard, item in map(unguarded, leaf.args))
         return leaf

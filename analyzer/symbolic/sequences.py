@@ -22,9 +22,10 @@ from analyzer.domain.terms import (
     opaque,
     walk,
 )
-from analyzer.symbolic.attributes import ENUM_BASES, build_present
+from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.comprehensions import count_of
 from analyzer.symbolic.containers import Element, concatenated, tuple_of, unguarded
+from analyzer.symbolic.presence import is_set
 from analyzer.symbolic.state import State
 from analyzer.symbolic.world import item_key
 
@@ -95,7 +96,7 @@ class Sequences:
         value = self.content(container, item_key(key), state)
         if value is None:
             return FALSE
-        return state.decide(build_present(value))
+        return state.decide(is_set(value))
 
     def content(self, container: Handle, name: str, state: State) -> Term | None:
         """What a container holds under `name`."""

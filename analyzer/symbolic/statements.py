@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate, truth
-from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
-    Conditional,
     Handle,
     Raise,
     Term,
@@ -24,18 +21,14 @@ from analyzer.domain.terms import (
     raising,
     symbols_of,
 )
-from analyzer.symbolic.comprehensions import collected
-from analyzer.symbolic.containers import Element
 from analyzer.symbolic.effects import effects_of, walk_syntax
+from analyzer.symbolic.loops import Loops
+from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import Attributes, Frame, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
-
-_MAX_UNROLL = 512
-# Over all loops of one run: nested loops over long sequences stop being unrolled.
-_MAX_ITERATIONS = 20_000
 
 
 def _catches(handler: ir.Expr, exception: str) -> bool:
@@ -50,25 +43,6 @@ def _catches(handler: ir.Expr, exception: str) -> bool:
             return name in (exception, "Exception", "BaseException")
         case _:
             return True
-
-
-@dataclass(slots=True)
-class Exit:
-    """A way out of a block other than its end: under `guard`, checked in order of occurrence."""
-
-    kind: str
-    guard: Term
-    value: Term
-    state: State
-    span: Span | None = None
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What executing a block gives: the state at its end (None if never reached) and its exits."""
-
-    fall: State | None
-    exits: list[Exit]
 
 
 def _reads(node: ir.Expr, attribute: str) -> bool:
@@ -86,8 +60,8 @@ class Statements:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self._loops = Loops(machine)
         self._trying: list[Frame] = []
-        self._unrolled = 0
 
     def function(self, body: tuple[ir.Stmt, ...], state: State) -> Term:
         """Execute a function body; `state` becomes the state after it, and the result is returned."""
@@ -256,9 +230,9 @@ class Statements:
             case ir.Assert(test):
                 return self._assert(test, state)
             case ir.For():
-                return self._for(node, state)
+                return self._loops.run_for(node, state)
             case ir.While():
-                return self._while(node, state)
+                return self._loops.run_while(node, state)
             case ir.Try():
                 return self._try(node, state)
             case ir.With(items, body):
@@ -359,7 +333,7 @@ class Statements:
                 name = f"{binding.module}.{binding.member}"
                 state.env[binding.name] = self.machine.world.unknown(name, "an import that leads nowhere", span)
             else:
-                state.env[binding.name] = self.machine.attributes.from_resolution(found.kind, found.key)
+                state.env[binding.name] = self.machine.toplevel.from_resolution(found.kind, found.key)
 
     # ---- branches ------------------------------------------------------------------------
 
@@ -427,147 +401,6 @@ class Statements:
         failed = self._raise("AssertionError", failing)
         state.assume(guard, holds=True)
         return self.join(negate(guard), failed, Outcome(state, []))
-
-    # ---- loops ---------------------------------------------------------------------------
-
-    def _for(self, node: ir.For, state: State) -> Outcome:
-        sequence = self.machine.expressions.evaluate(node.iterable, state)
-        with self.machine.looping():
-            return self._loop(node, sequence, state)
-
-    def _loop(self, node: ir.For, sequence: Term, state: State) -> Outcome:
-        iterable = state.refine(self.machine.force(sequence))
-        items = self.machine.sequences.elements(iterable, state)
-        if items is None and isinstance(iterable, Conditional):
-            return self._for_either(node, iterable, state)
-        accumulated = collected(node) if items is None else None
-        if accumulated is not None:
-            return self._accumulate(accumulated, state)
-        if items is None or len(items) > _MAX_UNROLL or self._unrolled > _MAX_ITERATIONS:
-            return self._havoc(node.body, node.target, state, "a loop over a sequence of unknown length")
-        return self._for_each(node, items, state)
-
-    def _for_either(self, node: ir.For, iterable: Conditional, state: State) -> Outcome:
-        """A loop over one of two sequences, of which one is not known element by element."""
-        left, right = state.fork(), state
-        left.assume(iterable.guard, holds=True)
-        right.assume(iterable.guard, holds=False)
-        then = self._loop(node, iterable.then, left)
-        return self.join(iterable.guard, then, self._loop(node, iterable.otherwise, right))
-
-    def _for_each(self, node: ir.For, items: list[Element], state: State) -> Outcome:
-        exits: list[Exit] = []
-        broken: list[Exit] = []
-        current: State | None = state
-        for guard, item in items:
-            if current is None:
-                break
-            self._unrolled += 1
-            outcome = self._iterate(node, guard, item, current)
-            broken.extend(e for e in outcome.exits if e.kind == "break")
-            exits.extend(e for e in outcome.exits if e.kind in ("return", "raise"))
-            current = self._resume(outcome)
-        if current is not None:
-            after = self.run(node.orelse, current)
-            exits.extend(after.exits)
-            current = after.fall
-        return Outcome(self._rejoin(broken, current), exits)
-
-    def _accumulate(self, accumulated: list[tuple[ir.Name, str, ir.Comprehension]], state: State) -> Outcome:
-        """A loop that only collects or counts, as the comprehensions that it spells out."""
-        for target, kind, values in accumulated:
-            sequence = self.machine.expressions.evaluate(values, state)
-            owner = self.machine.expressions.evaluate(target, state)
-            if kind == "append":
-                extend = self.machine.attributes.read(owner, "extend", state)
-                self.machine.calls.call(extend, (sequence,), {}, state)
-            else:
-                total = self.machine.calls.builtins.call("sum", (sequence,), {}, state)
-                self.bind(target, self.machine.apply("+", owner, total), state)
-        return Outcome(state, [])
-
-    def _iterate(self, node: ir.For, guard: Term, item: Term, state: State) -> Outcome:
-        """The body for one element, or nothing where the element is not there."""
-        guard = state.decide(guard)
-        if guard is FALSE:
-            return Outcome(state, [])
-        if guard is TRUE:
-            self.bind(node.target, item, state)
-            return self.run(node.body, state)
-        taken, skipped = state.fork(), state
-        taken.assume(guard, holds=True)
-        skipped.assume(guard, holds=False)
-        self.bind(node.target, item, taken)
-        return self.join(guard, self.run(node.body, taken), Outcome(skipped, []))
-
-    def _resume(self, outcome: Outcome) -> State | None:
-        """The state in which the next iteration starts: the end of the body or a ``continue``."""
-        continued = [e for e in outcome.exits if e.kind == "continue"]
-        return self._rejoin(continued, outcome.fall)
-
-    def _rejoin(self, exits: list[Exit], last: State | None) -> State | None:
-        for leave in reversed(exits):
-            last = leave.state if last is None else self.machine.merge(leave.guard, leave.state, last)
-        return last
-
-    def _while(self, node: ir.While, state: State) -> Outcome:
-        with self.machine.looping():
-            return self._repeat(node, state)
-
-    def _repeat(self, node: ir.While, state: State) -> Outcome:
-        exits: list[Exit] = []
-        for _ in range(_MAX_UNROLL):
-            guard = self.machine.expressions.guard(node.test, state)
-            if guard is FALSE:
-                return Outcome(state, exits)
-            if guard is not TRUE:
-                break
-            outcome = self.run(node.body, state)
-            broken = [e for e in outcome.exits if e.kind == "break"]
-            exits.extend(e for e in outcome.exits if e.kind in ("return", "raise"))
-            resumed = self._resume(outcome)
-            if resumed is None or broken:
-                return Outcome(self._rejoin(broken, resumed), exits)
-            state = resumed
-        return self._havoc(node.body, None, state, "a loop whose condition is not decided")
-
-    def _havoc(self, body: tuple[ir.Stmt, ...], target: ir.Expr | None, state: State, reason: str) -> Outcome:
-        """A loop that cannot be unrolled: what its body assigns becomes unknown."""
-        for name in frozenset[str]().union(*(effects_of(statement).binds for statement in body)):
-            # A container that the body changes has to be there before it.
-            self.machine.force(state.env.get(name, NONE))
-        trial, place = state.fork(), self.machine.span
-        if target is not None:
-            self.bind(target, opaque("each"), trial)
-        before, counter = state.fork(), self.machine.world.counter
-        outcome = self.run(body, trial)
-        self.machine.span = place
-        after = [e.state for e in outcome.exits if e.kind in ("continue", "break")]
-        for final in (*after, outcome.fall):
-            if final is not None:
-                self._forget(before, final, counter, reason, state)
-        left = [e for e in outcome.exits if e.kind == "return"]
-        if not left:
-            return Outcome(state, [])
-        value = self._after_loop("return", left[0].value, reason)
-        return Outcome(state, [Exit("return", truth(value), value, state.fork(), left[0].span)])
-
-    def _forget(self, before: State, final: State, counter: int, reason: str, state: State) -> None:
-        """Make unknown in `state` what one iteration from `before` to `final` changes."""
-        for name, value in final.env.items():
-            if before.env.get(name) is not value:
-                state.env[name] = self._after_loop(name, value, reason)
-        for owner, attributes in final.heap.items():
-            if not self.machine.world.is_newer(owner, counter):
-                known = {**self.machine.world.base.get(owner, {}), **before.heap.get(owner, {})}
-                for name, value in attributes.items():
-                    if known.get(name) is not value:
-                        state.write(owner, name, self._after_loop(name, value, reason))
-
-    def _after_loop(self, name: str, value: Term, reason: str) -> Term:
-        """What is unknown after a loop: a function of what one iteration computes, so that a changed body shows."""
-        once = self.machine.external_argument(self.machine.force(value))
-        return self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, once)
 
     # ---- exceptions ----------------------------------------------------------------------
 

@@ -1,0 +1,49 @@
+"""Attributes and items that are there on some ways only."""
+
+from __future__ import annotations
+
+from analyzer.domain.build import conditional, map_leaves
+from analyzer.domain.terms import TRUE, UNSET, Conditional, Term, constant, raising, raw_apply
+from analyzer.symbolic.state import State
+
+
+def where_set(value: Term, state: State) -> Term:
+    """An attribute that was set on some of the ways here: on the others, reading it raises.
+
+    Where it is known to be there (``hasattr``), those others are not taken.
+    """
+    if not isinstance(value, Conditional):
+        return value
+    present = is_set(value)
+    if present is TRUE:
+        return value
+    if state.decide(present) is TRUE:
+        return _without_unset(value)
+    return map_leaves(value, lambda leaf: raising("AttributeError") if leaf is UNSET else leaf)
+
+
+def _without_unset(value: Term) -> Term:
+    known: dict[Term, Term] = {}
+
+    def visit(node: Term) -> Term:
+        if not isinstance(node, Conditional):
+            return node
+        if node not in known:
+            then, otherwise = visit(node.then), visit(node.otherwise)
+            if UNSET in (then, otherwise):
+                known[node] = otherwise if then is UNSET else then
+            else:
+                known[node] = conditional(node.guard, then, otherwise)
+        return known[node]
+
+    return visit(value)
+
+
+def is_present(term: Term) -> Term:
+    """The guard that an attribute of an unknown thing is there."""
+    return raw_apply("present", (term,))
+
+
+def is_set(term: Term) -> Term:
+    """The guard that an attribute written on some paths is there."""
+    return map_leaves(term, lambda leaf: constant(leaf is not UNSET))

@@ -1,0 +1,144 @@
+"""Code at the top level of modules and classes: run once, when somebody reads what it binds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from analyzer.domain.modules import ClassFacts, Field, ModuleFacts
+from analyzer.domain.terms import NONE, Handle, Term, atom, constant, handle
+from analyzer.symbolic.state import Frame, State
+
+if TYPE_CHECKING:
+    from analyzer.symbolic.machine import Machine
+
+_ENTERS = re.compile(r"setattr\(cls\b|\bcls\.\w+(\[[^\]]+\])?\s*=[^=]|\bcls\.\w+\.(append|add)\(")
+
+
+def is_registry(cls: ClassFacts) -> bool:
+    """Whether a method of `cls` puts something into the class itself, read off its text."""
+    return any(_ENTERS.search(method.text) for method in cls.methods.values())
+
+
+class TopLevel:
+    """Module variables, class attributes, and registries that calls beside them fill."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._globals: dict[str, Term] = {}
+        self._called: set[str] = set()
+
+    def field_value(self, cls: ClassFacts, field: Field) -> Term:
+        """A class-level value; a dataclass field gives its default."""
+        assert field.value is not None
+        key = f"{cls.key}.{field.name}"
+        if key not in self._globals:
+            self._globals[key] = self.machine.world.unknown(
+                "cycle", "a class attribute that needs itself", self.machine.span
+            )
+            self._globals[key] = self.evaluate_text(field.value, cls.module, cls.path, field.line)
+            self._announce(self._globals[key], cls, field.name)
+        return self._globals[key]
+
+    def _announce(self, value: Term, owner: ClassFacts, name: str) -> None:
+        """Tell a descriptor its name, as Python does when it makes the class."""
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        if (
+            info is None
+            or info.class_key is None
+            or self.machine.attributes.find_method(info.class_key, "__set_name__") is None
+        ):
+            return
+        state = State(Frame(owner.module, owner.path, owner.line, "<class>"))
+        hook = self.machine.attributes.read(value, "__set_name__", state)
+        self.machine.force(self.machine.calls.call(hook, (handle("class", owner.key), constant(name)), {}, state))
+        self._keep(state)
+
+    def evaluate_text(self, text: str, module: str, path: str, line: int) -> Term:
+        """An expression evaluated at the top level of a module."""
+        state = State(Frame(module, path, line, "<module>"))
+        expression = self.machine.lowering.expression(text)
+        value = self.machine.force(self.machine.expressions.evaluate(expression, state))
+        self._keep(state)
+        return value
+
+    def _keep(self, state: State) -> None:
+        """What ran once, outside every path, holds for all of them."""
+        for target, attributes in state.heap.items():
+            self.machine.world.base.setdefault(target, {}).update(attributes)
+
+    def fill_registry(self, facts: ClassFacts) -> None:
+        """Make the calls at the top level of the class's module once, for what they enter into the class."""
+        module = self.machine.program.module(facts.module)
+        if module is not None and facts.module not in self._called:
+            self._called.add(facts.module)
+            self._run_calls(module)
+
+    def _run_calls(self, module: ModuleFacts) -> None:
+        machine, before, eager = self.machine, self.machine.span, self.machine.eager
+        state = State(Frame(module.module, module.path, 1, "<module>"))
+        machine.eager = True
+        for statement in module.calls:
+            if not statement.names & (module.functions.keys() | module.classes.keys()):
+                continue
+            state.frame = Frame(module.module, module.path, statement.line, "<module>")
+            machine.statements.block(machine.lowering.statements(statement.text), state)
+        machine.span, machine.eager = before, eager
+        self._keep(state)
+
+    def read_module(self, module: str, name: str) -> Term:
+        """A name at the top level of an analysed module."""
+        if module.startswith("external:"):
+            return atom(f"{module.removeprefix('external:')}.{name}")
+        found = self.machine.program.resolve(module, name)
+        if found is None:
+            sub = self.machine.program.resolve_import(module, module, name)
+            if sub is None:
+                return self.machine.world.unknown(
+                    f"{module}.{name}", "a name that its module does not define", self.machine.span
+                )
+            found = sub
+        return self.from_resolution(found.kind, found.key)
+
+    def from_resolution(self, kind: str, key: str) -> Term:
+        """The value of a resolved name."""
+        match kind:
+            case "function":
+                return handle("function", f"|{key}")
+            case "class":
+                return handle("class", key)
+            case "module":
+                return handle("module", key)
+            case "global":
+                return self._global(key)
+            case _:
+                return atom(key)
+
+    def _global(self, key: str) -> Term:
+        """A module-level variable: the statements that bind it are executed once."""
+        if key not in self._globals:
+            module, name = key.split(":")
+            self._globals[key] = self.machine.world.unknown(
+                name, "a module variable that needs itself", self.machine.span
+            )
+            self._globals[key] = self._run_global(module, name)
+        return self._globals[key]
+
+    def _run_global(self, module: str, name: str) -> Term:
+        facts = self.machine.program.module(module)
+        assert facts is not None
+        if name in facts.reassigned:
+            return self.machine.world.unknown(
+                f"{module.rsplit('.', 1)[-1]}.{name}",
+                "a module variable that functions set at run time",
+                self.machine.span,
+            )
+        before = self.machine.span
+        state = State(Frame(module, facts.path, 1, "<module>"))
+        for statement in facts.statements:
+            if name in statement.names:
+                state.frame = Frame(module, facts.path, statement.line, "<module>")
+                self.machine.statements.block(self.machine.lowering.statements(statement.text), state)
+        self.machine.span = before
+        self._keep(state)
+        return self.machine.force(state.env.get(name, NONE))
