@@ -6,7 +6,8 @@ decided: constant operands, equal branches, boolean identities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from analyzer.domain.operators import BOOLEAN_RESULT, COMPARISONS, OPERATORS
 from analyzer.domain.terms import (
@@ -37,7 +38,7 @@ _MAX_PUSHED_LEAVES = 64
 
 
 _MAX_BITS = 4096
-_NEGATIVE = frozenset({"not", "!=", "is not", "not in"})
+_NEGATIVE: Final = frozenset({"not", "!=", "is not", "not in"})
 
 
 def is_boolean(term: Term) -> bool:
@@ -74,6 +75,8 @@ def leaves(term: Term, limit: int = _MAX_PUSHED_LEAVES) -> list[Term] | None:
 
 def map_leaves(term: Term, function: Callable[[Term], Term]) -> Term:
     """`term` with `function` applied to each value its conditionals can take."""
+    if not isinstance(term, Conditional):
+        return function(term)
     memo: dict[int, Term] = {}
 
     def visit(node: Term) -> Term:
@@ -135,56 +138,50 @@ def _undecided(guard: Term) -> bool:
     return isinstance(guard, Apply) and guard.op == "bool"
 
 
+# What is true exactly where another comparison of the same operands is not.
+_OPPOSITE: Final = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
+
+
 def negate(term: Term) -> Term:
     """`not term`."""
     guard = truth(term)
-    match guard:
-        case Constant(value):
-            return constant(not value)
-        case Apply("not", (inner,)):
-            return inner
-        case Apply(op, args) if op in ("==", "!=", "is", "is not", "in", "not in"):
-            opposite = {"==": "!=", "is": "is not", "in": "not in"}
-            flip = opposite | {value: key for key, value in opposite.items()}
-            return raw_apply(flip[op], args)
-        case Raise():
-            return guard
-        case _:
-            return raw_apply("not", (guard,))
+    if isinstance(guard, Apply):
+        if guard.op == "not":
+            return guard.args[0]
+        return raw_apply(_OPPOSITE[guard.op], guard.args) if guard.op in _OPPOSITE else raw_apply("not", (guard,))
+    if isinstance(guard, Constant):
+        return FALSE if guard.value else TRUE
+    return guard if isinstance(guard, Raise) else raw_apply("not", (guard,))
 
 
 def conjunction(*terms: Term) -> Term:
     """`a and b and ...` of guards."""
-    parts: list[Term] = []
-    for term in terms:
-        guard = truth(term)
-        if guard is FALSE:
-            return FALSE
-        for part in guard.args if isinstance(guard, Apply) and guard.op == "and" else (guard,):
-            if part is not TRUE and part not in parts:
-                parts.append(part)
-    if any(negate(part) in parts for part in parts):
-        return FALSE
-    if not parts:
-        return TRUE
-    return parts[0] if len(parts) == 1 else raw_apply("and", parts)
+    return _connected("and", TRUE, FALSE, terms)
 
 
 def disjunction(*terms: Term) -> Term:
     """`a or b or ...` of guards."""
-    parts: list[Term] = []
+    return _connected("or", FALSE, TRUE, terms)
+
+
+def _connected(op: str, neutral: Term, decisive: Term, terms: Iterable[Term]) -> Term:
+    """`terms` joined by `op`, each part once; a part beside its opposite decides."""
+    parts: dict[Term, None] = {}
     for term in terms:
         guard = truth(term)
-        if guard is TRUE:
-            return TRUE
-        for part in guard.args if isinstance(guard, Apply) and guard.op == "or" else (guard,):
-            if part is not FALSE and part not in parts:
-                parts.append(part)
-    if any(negate(part) in parts for part in parts):
-        return TRUE
+        if guard is decisive:
+            return decisive
+        # Parts that are joined already do not contradict each other.
+        before = tuple(parts) if parts else ()
+        for part in guard.args if isinstance(guard, Apply) and guard.op == op else (guard,):
+            if part is neutral or part in parts:
+                continue
+            if before and negate(part) in parts:
+                return decisive
+            parts[part] = None
     if not parts:
-        return FALSE
-    return parts[0] if len(parts) == 1 else raw_apply("or", parts)
+        return neutral
+    return next(iter(parts)) if len(parts) == 1 else raw_apply(op, parts)
 
 
 def conditional(guard: Term, then: Term, otherwise: Term) -> Term:

@@ -8,8 +8,9 @@ constants and collapse conditionals, nothing else. Algebra lives in `analyzer.co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, Union
-from weakref import WeakValueDictionary
+from functools import partial
+from typing import Final, TypeVar, Union
+from weakref import ref
 
 Scalar = Union[int, float, bool, str, None]
 
@@ -123,58 +124,79 @@ class Handle(_Node):
 
 Term = Union[Constant, Atom, Symbol, Apply, Conditional, Opaque, Raise, Handle]
 
-_POOL: WeakValueDictionary[tuple[object, ...], _Node] = WeakValueDictionary()
+N = TypeVar("N", bound=_Node)
+Pool = dict[object, "ref[N]"]
+
+# One pool for each kind of term, by content. They hold terms weakly, without WeakValueDictionary: looking a term up is
+# what this program does most.
+_CONSTANTS: Final[Pool[Constant]] = {}
+_ATOMS: Final[Pool[Atom]] = {}
+_SYMBOLS: Final[Pool[Symbol]] = {}
+_OPAQUES: Final[Pool[Opaque]] = {}
+_RAISES: Final[Pool[Raise]] = {}
+_HANDLES: Final[Pool[Handle]] = {}
+_APPLIES: Final[Pool[Apply]] = {}
+_CONDITIONALS: Final[Pool[Conditional]] = {}
+
+
+def _keep(pool: Pool[N], key: object, node: N) -> N:
+    pool[key] = ref(node, partial(_forget, pool, key))
+    return node
+
+
+def _forget(pool: Pool[N], key: object, dead: ref[N]) -> None:
+    # Its successor may have taken the place already.
+    if pool.get(key) is dead:
+        del pool[key]
 
 
 def constant(value: Scalar) -> Constant:
     """The literal `value`; ``1``, ``1.0`` and ``True`` are three different terms."""
     # repr() tells 0.0 from -0.0 and makes every nan the same key.
-    key = (Constant, type(value), repr(value) if isinstance(value, float) else value)
-    node = _POOL.get(key)
+    key = (type(value), repr(value) if isinstance(value, float) else value)
+    known = _CONSTANTS.get(key)
+    node = None if known is None else known()
     if node is None:
         node = Constant()
         node.value = value
-        _POOL[key] = node
-    assert isinstance(node, Constant)
+        _keep(_CONSTANTS, key, node)
     return node
 
 
 def atom(name: str) -> Atom:
     """The named constant `name`."""
-    key = (Atom, name)
-    node = _POOL.get(key)
+    known = _ATOMS.get(name)
+    node = None if known is None else known()
     if node is None:
         node = Atom()
         node.name = name
-        _POOL[key] = node
-    assert isinstance(node, Atom)
+        _keep(_ATOMS, name, node)
     return node
 
 
 def symbol(name: str) -> Symbol:
     """The input `name`."""
-    key = (Symbol, name)
-    node = _POOL.get(key)
+    known = _SYMBOLS.get(name)
+    node = None if known is None else known()
     if node is None:
         node = Symbol()
         node.name = name
-        _POOL[key] = node
-    assert isinstance(node, Symbol)
+        _keep(_SYMBOLS, name, node)
     return node
 
 
 def opaque(name: str, args: Iterable[Term] = ()) -> Opaque:
     """The uninterpreted function `name` of `args`."""
     arguments = tuple(args)
-    key = (Opaque, name, *map(id, arguments))
-    node = _POOL.get(key)
+    key = (name, *map(id, arguments))
+    known = _OPAQUES.get(key)
+    node = None if known is None else known()
     if node is None:
         node = Opaque()
         node.inputs = None
         node.name = name
         node.args = arguments
-        _POOL[key] = node
-    assert isinstance(node, Opaque)
+        _keep(_OPAQUES, key, node)
     return node
 
 
@@ -185,26 +207,25 @@ def is_maybe(term: Term) -> bool:
 
 def raising(exception: str) -> Raise:
     """The outcome of raising the exception class `exception`."""
-    key = (Raise, exception)
-    node = _POOL.get(key)
+    known = _RAISES.get(exception)
+    node = None if known is None else known()
     if node is None:
         node = Raise()
         node.exception = exception
-        _POOL[key] = node
-    assert isinstance(node, Raise)
+        _keep(_RAISES, exception, node)
     return node
 
 
 def handle(kind: str, key: str) -> Handle:
     """The interpreter's reference to something that has no formula."""
-    pool_key = (Handle, kind, key)
-    node = _POOL.get(pool_key)
+    pool_key = (kind, key)
+    known = _HANDLES.get(pool_key)
+    node = None if known is None else known()
     if node is None:
         node = Handle()
         node.kind = kind
         node.key = key
-        _POOL[pool_key] = node
-    assert isinstance(node, Handle)
+        _keep(_HANDLES, pool_key, node)
     return node
 
 
@@ -218,22 +239,23 @@ UNSET: Final = opaque("not set")
 def raw_apply(op: str, args: Iterable[Term]) -> Apply:
     """`op` applied to `args` with no folding."""
     arguments = tuple(args)
-    key = (Apply, op, *map(id, arguments))
-    node = _POOL.get(key)
+    key = (op, *map(id, arguments))
+    known = _APPLIES.get(key)
+    node = None if known is None else known()
     if node is None:
         node = Apply()
         node.inputs = None
         node.op = op
         node.args = arguments
-        _POOL[key] = node
-    assert isinstance(node, Apply)
+        _keep(_APPLIES, key, node)
     return node
 
 
 def raw_conditional(guard: Term, then: Term, otherwise: Term) -> Conditional:
     """A conditional with no folding."""
-    key = (Conditional, id(guard), id(then), id(otherwise))
-    node = _POOL.get(key)
+    key = (id(guard), id(then), id(otherwise))
+    known = _CONDITIONALS.get(key)
+    node = None if known is None else known()
     if node is None:
         node = Conditional()
         node.inputs = None
@@ -242,8 +264,7 @@ def raw_conditional(guard: Term, then: Term, otherwise: Term) -> Conditional:
         node.then = then
         node.otherwise = otherwise
         node.as_guard = None
-        _POOL[key] = node
-    assert isinstance(node, Conditional)
+        _keep(_CONDITIONALS, key, node)
     return node
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import Anchors
@@ -80,23 +79,32 @@ class ModRef:
         An effect is strong when it reaches beyond the receiver; what a method only sets on its own
         object is weak, and does not matter when that object is still being constructed.
         """
-        strong: set[str] = set()
-        weak: set[str] = set()
-        changed = True
-        while changed:
-            strong_names = self._runners | {self._name(definitions[key]) for key in strong}
-            weak_names = {self._name(definitions[key]) for key in weak}
-            changed = False
-            for key, definition in definitions.items():
-                if key not in strong and self._is_strong(definition, strong_names, weak_names):
+        names = {key: self._name(definition) for key, definition in definitions.items()}
+        calls = {key: self._graph.called(definition) for key, definition in definitions.items()}
+        callers: dict[str, list[str]] = {}
+        for key, called in calls.items():
+            for name in dict.fromkeys(name for name, _ in called):
+                callers.setdefault(name, []).append(key)
+        strong = {key for key, definition in definitions.items() if self._writes_beyond(definition)}
+        weak = {key for key, definition in definitions.items() if self._writes_itself(definition)} - strong
+        strong_names = {*self._runners, *(names[key] for key in strong)}
+        weak_names = {names[key] for key in weak}
+        pending = [*sorted(self._runners), *sorted(strong_names - self._runners), *sorted(weak_names - strong_names)]
+        while pending:
+            for key in callers.get(pending.pop(), ()):
+                if key in strong:
+                    continue
+                if any(name in strong_names or (name in weak_names and not own) for name, own in calls[key]):
                     strong.add(key)
-                    changed = True
-                elif key not in weak and self._is_weak(definition, weak_names):
+                    pending += [names[key]] if names[key] not in strong_names else []
+                    strong_names.add(names[key])
+                elif key not in weak and definitions[key].name not in _CONSTRUCTORS:
+                    # Only calls of its own methods are left.
                     weak.add(key)
-                    changed = True
+                    pending += [names[key]] if names[key] not in weak_names else []
+                    weak_names.add(names[key])
         found = strong | weak | self._setters_used(definitions)
-        names = self._runners | {self._name(definitions[key]) for key in found}
-        return frozenset(found), frozenset(names - COMMON_NAMES)
+        return frozenset(found), frozenset(self._runners | {names[key] for key in found} - COMMON_NAMES)
 
     def _names_relevant(self, definition: Definition) -> bool:
         """Whether a definition names something relevant, for somebody who may write it."""
@@ -119,20 +127,15 @@ class ModRef:
             if self._name(definition) in callees and "*" in self._graph.effects(definition).named
         }
 
-    def _is_strong(self, definition: Definition, strong: AbstractSet[str], weak: AbstractSet[str]) -> bool:
+    def _writes_beyond(self, definition: Definition) -> bool:
         effects = self._graph.effects(definition)
-        if effects.writes & self.relevant.keys() or self._names_relevant(definition):
-            return True
-        return any(name in strong or (name in weak and not own) for name, own in self._graph.called(definition))
+        return not effects.writes.isdisjoint(self.relevant) or self._names_relevant(definition)
 
-    def _is_weak(self, definition: Definition, weak: AbstractSet[str]) -> bool:
+    def _writes_itself(self, definition: Definition) -> bool:
         if definition.name in _CONSTRUCTORS:
             return False
-        effects = self._graph.effects(definition)
         owner = definition.qualname.partition(".")[0]
-        return any(self.concerns(owner, name) for name in effects.own_writes) or any(
-            own and name in weak for name, own in self._graph.called(definition)
-        )
+        return any(self.concerns(owner, name) for name in self._graph.effects(definition).own_writes)
 
     def concerns(self, owner: str, name: str) -> bool:
         """Whether somebody reads the attribute `name` of instances of the class `owner`."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 from analyzer.domain import syntax as ir
 
@@ -112,20 +112,30 @@ def walk_syntax(node: Any, *, nested: bool = False) -> Iterator[Any]:
     # What a nested function does happens when it is called.
     if isinstance(node, ir.FunctionStatement | ir.Lambda):
         return
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if isinstance(value, tuple):
-            yield from _walk_items(value)
-        elif is_dataclass(value):
-            yield from walk_syntax(value, nested=True)
+    for name in _parts(node):
+        yield from _walk_part(getattr(node, name))
 
 
-def _walk_items(items: tuple[Any, ...]) -> Iterator[Any]:
-    for item in items:
-        if isinstance(item, tuple):
-            yield from _walk_items(item)
-        elif is_dataclass(item):
-            yield from walk_syntax(item, nested=True)
+def _walk_part(part: Any) -> Iterator[Any]:
+    if isinstance(part, tuple):
+        for item in part:
+            yield from _walk_part(item)
+    elif part is not None and not isinstance(part, _SCALARS):
+        yield from walk_syntax(part, nested=True)
+
+
+_SCALARS: Final = (str, int, float, bool)
+
+
+_part_names: dict[type[object], tuple[str, ...]] = {}
+
+
+def _parts(node: Any) -> tuple[str, ...]:
+    """The fields of a node that can hold something."""
+    kind = type(node)
+    if kind not in _part_names:
+        _part_names[kind] = tuple(item.name for item in fields(node) if item.name not in ("line", "end_line"))
+    return _part_names[kind]
 
 
 def _bind(target: ir.Expr, binds: set[str], writes: set[str], own: set[str]) -> None:
