@@ -224,7 +224,7 @@ class Calls:
         outer = self.extent
         frame = self._frame(function, caller_frame, caller_env)
         arguments = self._bind(function, args, keywords, state, frame)
-        for name in _rebound(function.body) & frame.closure.keys():
+        for name in sorted(_rebound(function.body) & frame.closure.keys()):
             arguments.setdefault(name, frame.closure[name])
         machine.record("call", caller_frame, "", NONE, callee=frame.qualname)
         self.extent = (*outer, len(machine.world.events) - 1)
@@ -238,7 +238,7 @@ class Calls:
         else:
             result = machine.expressions.evaluate(function.body, state)
         if function.definition is None and frame.qualname == caller_frame.qualname:
-            caller_env |= {name: state.env[name] for name in _rebound(function.body) if name in state.env}
+            caller_env |= {name: state.env[name] for name in sorted(_rebound(function.body)) if name in state.env}
         state.env, state.frame, machine.span, self.extent = caller_env, caller_frame, call_span, outer
         return result
 

@@ -41,7 +41,7 @@ class Run:
         """Force everything that the formulas will need, so that all reads are known."""
         values = [self.sink_value(sink), self.state.error]
         values += [self.quantity_value(name) for name in self.sinks]
-        pending = list(with_owners(symbols_of(*values)))
+        pending = sorted(with_owners(symbols_of(*values)))
         seen: set[str] = set()
         with deep_recursion():
             while pending:
@@ -49,7 +49,7 @@ class Run:
                 define = self.machine.world.definitions.get(name)
                 if define is not None and name not in seen:
                     seen.add(name)
-                    pending.extend(with_owners(symbols_of(define())))
+                    pending.extend(sorted(with_owners(symbols_of(define()))))
 
     def quantity_value(self, name: str) -> Term:
         """What the sink of a quantity holds at the end."""

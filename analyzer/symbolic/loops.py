@@ -133,7 +133,7 @@ class Loops:
 
     def _havoc(self, body: tuple[ir.Stmt, ...], target: ir.Expr | None, state: State, reason: str) -> Outcome:
         """A loop that cannot be unrolled: what its body assigns becomes unknown."""
-        for name in frozenset[str]().union(*(effects_of(statement).binds for statement in body)):
+        for name in sorted(frozenset[str]().union(*(effects_of(statement).binds for statement in body))):
             # A container that the body changes has to be there before it.
             self.machine.force(state.env.get(name, NONE))
         trial, place = state.fork(), self.machine.span

@@ -264,9 +264,9 @@ class Reading:
             self.definitions[name] = formula
             pending.extend(self._symbols(formula))
 
-    def _symbols(self, formula: Formula) -> frozenset[str]:
+    def _symbols(self, formula: Formula) -> list[str]:
         error = () if formula.error is None else (formula.error,)
-        return with_owners(symbols_of(formula.term, *error))
+        return sorted(with_owners(symbols_of(formula.term, *error)))
 
     def _sources(self, name: str) -> str:
         return ", ".join(self._machine.world.input_sources.get(name, {}))
