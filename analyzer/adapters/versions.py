@@ -9,6 +9,9 @@ from typing import Final
 
 from packaging.version import InvalidVersion, Version
 
+from analyzer.domain.characters import printable
+from analyzer.domain.errors import UnknownRefError, UsageError
+
 _MAX_SUGGESTIONS: Final = 4
 
 
@@ -42,6 +45,28 @@ def find_equal(spec: str, names: Iterable[str]) -> str | None:
         return None
     equal = [name for name in names if parse_version(name) == wanted]
     return max(equal, key=lambda name: name.startswith("v"), default=None)
+
+
+def releases_between(names: Sequence[str], first: str | None, last: str | None) -> Sequence[str]:
+    """Those of the releases `names`, oldest first, from `first` to `last`, both included.
+
+    A `last` that is no version follows all of them. Raises UnknownRefError, UsageError.
+    """
+    start = 0 if first is None else _place(first, names)
+    if last is not None and parse_version(last) is None:
+        return (*names[start:], last)
+    end = len(names) if last is None else _place(last, names) + 1
+    if start >= end:
+        raise UsageError(f"{first} comes after {last}", hint="exchange --from and --to")
+    return tuple(names[start:end])
+
+
+def _place(spec: str, names: Sequence[str]) -> int:
+    found = find_equal(spec, names)
+    if found is None:
+        what = f"no release here is called '{printable(spec)}'"
+        raise UnknownRefError(what, hint=suggestion_hint(spec, names, "give a version such as v0.5.9"))
+    return names.index(found)
 
 
 def suggest(spec: str, names: Sequence[str]) -> tuple[str, ...]:

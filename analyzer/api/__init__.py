@@ -32,6 +32,7 @@ from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import SolveReport
 from analyzer.domain.terms import Scalar
+from analyzer.domain.timeline import TimelineReport
 from analyzer.domain.views import CacheReport, GraphReport, RulesReport, ShowReport, TraceReport
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ __all__ = [
     "ShowReport",
     "Snapshot",
     "SolveReport",
+    "TimelineReport",
     "TraceReport",
     "Workspace",
     "WrittenSnapshot",
@@ -83,6 +85,7 @@ __all__ = [
     "show",
     "snapshot",
     "solve",
+    "timeline",
     "trace",
 ]
 
@@ -408,6 +411,39 @@ def solve(  # noqa: PLR0913 - each is an option of the command
         formula = FormulaOf(found.revision, found.extraction, workspace.rules, scenario or meant.scenario)
         inputs = replace(meant.inputs, values={**meant.inputs.values, **(given or {})})
         return use_case.solve(formula, inputs, target, unknowns)
+
+
+def timeline(  # noqa: PLR0913 - each is an option of the command
+    quantity: str = "max_total_num_tokens",
+    *,
+    first: str | None = None,
+    last: str | None = None,
+    given: Mapping[str, Value] | None = None,
+    scenario: str | None = None,
+    model: Path | None = None,
+    arguments: Mapping[str, Scalar] | None = None,
+    options: Options | Workspace = _DEFAULTS,
+) -> TimelineReport:
+    """What every release from `first` to `last` computes for one quantity of one server.
+
+    `last` may also be a ref that is no release, such as a branch: it then follows the releases.
+    """
+    from analyzer.adapters.model_config import read_model_config
+    from analyzer.application import timeline as use_case
+    from analyzer.application.evaluate import roots_to_evaluate
+
+    with _workspace(options) as workspace:
+        check_scope(Scope((scenario,) if scenario is not None else (), (quantity,)), workspace.rules)
+        config = read_model_config(model) if model is not None else {}
+        subject = use_case.Subject(quantity, scenario, config, arguments or {}, dict(given or {}))
+        roots = roots_to_evaluate([Case({**(arguments or {}), **subject.given})], [quantity], workspace.rules)
+        names = workspace.releases(first, last)
+        return use_case.follow(
+            subject,
+            workspace.track(names, "release"),
+            lambda release: workspace.snapshot(release, roots),
+            workspace.rules,
+        )
 
 
 def cache() -> CacheReport:

@@ -153,7 +153,7 @@ class Workspace:
         version = found.revision.version if found is not None else None
         if version is None:
             return
-        names = sort_releases(self._releases())
+        names = sort_releases(self._known_releases())
         newer = [name for name in names if is_below(version, name)][:1]
         older = [name for name in names if is_below(name, version)][-1:]
         for name in (*newer, *older):
@@ -162,7 +162,24 @@ class Workspace:
             except AnalyzerError as error:
                 self._options.progress.note(f"{name} could not be compared with: {error}")
 
-    def _releases(self) -> Sequence[str]:
+    def releases(self, first: str | None = None, last: str | None = None) -> Sequence[str]:
+        """The releases from `first` to `last`, oldest first; a `last` that is no release follows them all.
+
+        Raises UnknownRefError, and RepositoryError where no release can be read.
+        """
+        from analyzer.adapters.versions import releases_between
+
+        names = self._package_index.releases() if self._options.source == "pypi" else self._known_releases()
+        if not names:
+            hint = "give a clone of SGLang with --repo, or --source pypi"
+            raise RepositoryError("there are no releases to read here", hint=hint)
+        return releases_between(names, first, last)
+
+    def track(self, items: Sequence[str], label: str) -> Iterable[str]:
+        """`items`, with progress shown while they are worked on."""
+        return self._options.progress.track(items, len(items), label)
+
+    def _known_releases(self) -> Sequence[str]:
         has_clone = self._options.source in (None, "git") and self._clone_path is not None
         return self.versions.releases() if has_clone else self.snapshots.releases()
 

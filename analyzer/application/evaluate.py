@@ -116,7 +116,7 @@ class _Evaluator:
             _raise_error(formula, binding)
             value = _plain(binding.value(formula.term))
         except RaisedError as raised:
-            return Result(None, unit), raised.exception
+            return Result(None, unit, error=raised.exception), raised.exception
         except MissingInputError as missing:
             if missing.name == UNSET.name:
                 return Result(None, unit, absent=True), None

@@ -19,6 +19,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "eval": "analyzer.cli.commands.evaluate",
     "explain": "analyzer.cli.commands.explain",
     "solve": "analyzer.cli.commands.solve",
+    "timeline": "analyzer.cli.commands.timeline",
     "check": "analyzer.cli.commands.check",
     "snapshot": "analyzer.cli.commands.snapshot",
     "rules": "analyzer.cli.commands.rules",

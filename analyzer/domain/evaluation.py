@@ -39,15 +39,23 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The value of one quantity in its unit, or the names it lacks.
+    """The value of one quantity in its unit, or why there is none.
 
-    `absent` tells that the release has no such quantity for the model of the case.
+    `missing` are the inputs it lacks, `error` is the exception that SGLang raises before it exists. `absent` tells
+    that the release has no such quantity for the model of the case.
     """
 
-    value: Value
-    unit: str
+    value: Value = None
+    unit: str = ""
     missing: tuple[str, ...] = ()
     absent: bool = False
+    error: str | None = None
+
+    @property
+    def number(self) -> int | float | None:
+        """The value when it is a number."""
+        is_number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
+        return self.value if is_number else None  # type: ignore[return-value]  # narrowed through a name
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,10 @@ class Document:
         """Add a paragraph of one style."""
         self.write((Piece(text, style),), indent, hanging)
 
+    def draw(self, pieces: Iterable[Piece]) -> None:
+        """Add a line as it is: no wrapping, no space taken away."""
+        self.lines.append(tuple(pieces))
+
     def table(self, rows: Sequence[Sequence[str]], indent: int = 1) -> None:
         """Add rows whose columns line up; the last column wraps."""
         if not rows:

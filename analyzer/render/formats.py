@@ -22,16 +22,20 @@ class Format:
 _GATES: Final = ("diff", "check")
 FORMATS: Final[Mapping[str, Format]] = {
     "text": Format(
-        "analyzer.render.text", (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact"), (".txt",)
+        "analyzer.render.text",
+        (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact", "timeline"),
+        (".txt",),
     ),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),
     "mermaid": Format("analyzer.render.mermaid", ("graph",), (".mmd",)),
     "json": Format(
         "analyzer.render.json",
-        (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve", "impact"),
+        (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve", "impact", "timeline"),
         (".json",),
     ),
-    "markdown": Format("analyzer.render.markdown", (*_GATES, "rules", "explain", "impact"), (".md", ".markdown")),
+    "markdown": Format(
+        "analyzer.render.markdown", (*_GATES, "rules", "explain", "impact", "timeline"), (".md", ".markdown")
+    ),
     "python": Format("analyzer.render.python", ("show",), (".py",)),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),
     "github": Format("analyzer.render.github", _GATES, ()),

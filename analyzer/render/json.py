@@ -18,6 +18,7 @@ from analyzer.domain.report import Change, CommitReference, DiffReport, MachineF
 from analyzer.domain.rules import ChangeExample, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.source import Revision, Span
+from analyzer.domain.timeline import Moment, TimelineReport
 from analyzer.domain.views import (
     FormulaView,
     GraphReport,
@@ -149,6 +150,42 @@ def render_solve(report: SolveReport, page: Page) -> str:
             "solutions": [_solution(solution) for solution in report.solutions],
         }
     )
+
+
+def render_timeline(report: TimelineReport, page: Page) -> str:
+    """One quantity over releases."""
+    del page
+    return write_object(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "quantity": report.quantity,
+            "unit": report.unit,
+            "scenario": report.scenario,
+            "inputs": dict(report.inputs),
+            "assumed": dict(report.assumed),
+            "releases": [_moment(moment) for moment in report.moments],
+            "notes": list(report.notes),
+        }
+    )
+
+
+def _moment(moment: Moment) -> Object:
+    result = moment.result
+    return {
+        "ref": moment.release,
+        "commit": moment.revision.commit if moment.revision is not None else None,
+        "version": moment.revision.version if moment.revision is not None else None,
+        "scenario": moment.scenario,
+        "value": result.value if result is not None else None,
+        "changed": moment.changed,
+        "delta": moment.delta,
+        "relative": moment.relative,
+        "default_fraction": moment.fraction,
+        "missing": list(result.missing) if result is not None else [],
+        "absent": result is not None and result.absent,
+        "error": result.error if result is not None else None,
+        "lost": moment.lost,
+    }
 
 
 def diff_object(report: DiffReport) -> Object:

@@ -8,6 +8,7 @@ from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
+from analyzer.domain.timeline import TimelineReport
 from analyzer.domain.views import RulesReport
 from analyzer.render.check_markdown import write_check
 from analyzer.render.comment import write_comment
@@ -16,6 +17,7 @@ from analyzer.render.explain_markdown import write_explain
 from analyzer.render.impact_markdown import write_impact
 from analyzer.render.page import Page
 from analyzer.render.rules_markdown import write_rules
+from analyzer.render.timeline_markdown import write_timeline
 
 
 def render_diff(report: DiffReport, page: Page) -> str:
@@ -36,6 +38,11 @@ def render_explain(report: ExplainReport, page: Page) -> str:
 def render_impact(report: ImpactReport, page: Page) -> str:
     """One server under two releases."""
     return _joined(write_impact(report, page))
+
+
+def render_timeline(report: TimelineReport, page: Page) -> str:
+    """One quantity over releases."""
+    return _joined(write_timeline(report, page))
 
 
 def render_rules(report: RulesReport, page: Page) -> str:

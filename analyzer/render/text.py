@@ -11,6 +11,7 @@ from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport
 from analyzer.domain.solution import SolveReport
 from analyzer.domain.terms import UNSET
+from analyzer.domain.timeline import TimelineReport
 from analyzer.domain.views import FormulaView, QuantityView, RulesReport, ShowReport, SymbolView, TraceReport
 from analyzer.render.blocks import (
     coverage_line,
@@ -30,6 +31,7 @@ from analyzer.render.page import Page
 from analyzer.render.rules_text import write_rules
 from analyzer.render.solve_text import write_solve
 from analyzer.render.terminal import paint
+from analyzer.render.timeline_text import write_timeline
 
 _MAX_GUARDS: Final = 12
 
@@ -105,6 +107,13 @@ def render_impact(report: ImpactReport, page: Page) -> str:
     """One server under two releases."""
     document = Document(page.width)
     write_impact(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_timeline(report: TimelineReport, page: Page) -> str:
+    """One quantity over releases."""
+    document = Document(page.width)
+    write_timeline(document, report, page)
     return paint(document, colour=page.colour)
 
 
