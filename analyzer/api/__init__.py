@@ -19,7 +19,7 @@ from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_quantities, select_roots, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
-from analyzer.domain.effect import Effect, Limit, Server, parse_limit
+from analyzer.domain.effect import Effect, Limit, Server, ServerEffect, parse_limit
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, EvaluationReport, Inputs, Value
 from analyzer.domain.explanation import ExplainReport
@@ -59,6 +59,7 @@ __all__ = [
     "Pin",
     "RulesReport",
     "Server",
+    "ServerEffect",
     "Settings",
     "ShowReport",
     "Snapshot",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
+from analyzer.application.effects import pair_results
 from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.explain.inputs import COST, REST, TOKENS
-from analyzer.domain.evaluation import CaseResult, Inputs, Value
-from analyzer.domain.impact import ImpactReport, Movement, Outcome
+from analyzer.domain.effect import Effect
+from analyzer.domain.evaluation import CaseResult, Inputs, Result, Value
+from analyzer.domain.impact import ImpactReport, Movement
 from analyzer.domain.startup import BEFORE
 
 _GIB: Final = 1 << 30
@@ -28,53 +31,42 @@ _SHOWN: Final = (
 
 
 def measure_impact(base: FormulaOf, head: FormulaOf, before: Inputs, after: Inputs) -> ImpactReport:
-    """What `base` computes with `before` and `head` with `after`: the same server, read by the rules of each."""
-    first, second = base.result(before), head.result(after)
-    outcomes = tuple(_outcomes(first, second))
-    missing = {name for result in (first, second) for name in _missing(result)}
-    sides = {"base": first, "head": second}
+    """What `base` computes with `before` and `head` with `after`: the same server, read by the rules of each.
+
+    Raises UsageError for inputs that no configuration could have.
+    """
+    names = [name for name in _SHOWN if name != _KV_SIZE]
+    first, second = base.result(before, names), head.result(after, names)
+    effects = [*pair_results(first, second, names), Effect(_KV_SIZE, _kv_size(first), _kv_size(second))]
+    effects.sort(key=lambda effect: _SHOWN.index(effect.quantity))
+    notes = [base.revision.note, head.revision.note]
+    if base.scenario != head.scenario:
+        notes.append(f"{base.revision.spec} sizes this model as {base.scenario}")
     return ImpactReport(
         base=base.revision,
         head=head.revision,
         scenario=head.scenario,
         inputs=after.values,
         assumed=after.assumed,
-        outcomes=outcomes,
+        effects=tuple(effect for effect in effects if effect.quantity == TOKENS or _has_value(effect)),
         movements=tuple(_movements(first, second, after.values)),
-        errors={side: result.error for side, result in sides.items() if result.error is not None},
-        missing=tuple(sorted(missing)),
-        notes=tuple(dict.fromkeys(filter(None, (base.revision.note, head.revision.note)))),
+        defaults={
+            name: (first.defaults.get(name), second.defaults.get(name))
+            for name in {**first.defaults, **second.defaults}
+        },
+        notes=tuple(dict.fromkeys(filter(None, notes))),
     )
 
 
-def _missing(result: CaseResult) -> tuple[str, ...]:
-    if result.problem is not None:
-        return ()
-    item = result.quantities.get(TOKENS)
-    return item.missing if item is not None else (TOKENS,)
+def _has_value(effect: Effect) -> bool:
+    return effect.before.value is not None or effect.after.value is not None
 
 
-def _outcomes(first: CaseResult, second: CaseResult) -> list[Outcome]:
-    found = []
-    for name in _SHOWN:
-        before, after = _value(first, name), _value(second, name)
-        if before is not None or after is not None:
-            found.append(Outcome(name, before, after, _unit(name, first, second)))
-    return found
-
-
-def _unit(name: str, *results: CaseResult) -> str:
-    if name == _KV_SIZE:
-        return "GiB"
-    return next((result.quantities[name].unit for result in results if name in result.quantities), "")
-
-
-def _value(result: CaseResult, name: str) -> Value:
-    if name != _KV_SIZE:
-        item = result.quantities.get(name)
-        return item.value if item is not None else None
-    tokens, cost = _value(result, TOKENS), _value(result, COST)
-    return round(tokens * cost / _GIB, 4) if isinstance(tokens, int | float) and isinstance(cost, int | float) else None
+def _kv_size(result: CaseResult) -> Result:
+    """The memory of the tokens, in GiB."""
+    tokens, cost = result.quantities[TOKENS].number, result.quantities[COST].number
+    size = None if tokens is None or cost is None else round(tokens * cost / _GIB, 4)
+    return replace(result.quantities[TOKENS], value=size, unit="GiB")
 
 
 def _movements(first: CaseResult, second: CaseResult, inputs: Mapping[str, Value]) -> list[Movement]:
@@ -82,13 +74,15 @@ def _movements(first: CaseResult, second: CaseResult, inputs: Mapping[str, Value
 
     Each is what the count changes by when that term alone goes from its old to its new value, in this order.
     """
-    pairs = [(_number(_value(first, name)), _number(_value(second, name))) for name in (TOKENS, COST, REST)]
+    sides = first.quantities, second.quantities
+    pairs = [(sides[0][name].number, sides[1][name].number) for name in (TOKENS, COST, REST)]
     if any(value is None for pair in pairs for value in pair):
         return []
     tokens, cost, rest = ((float(old or 0), float(new or 0)) for old, new in pairs)
-    fraction = [_number(_value(result, _FRACTION)) for result in (first, second)]
+    fraction = [side[_FRACTION].number for side in sides]
     moved = 0.0 if None in fraction else float(fraction[1] or 0) - float(fraction[0] or 0)
-    by_fraction = moved * float(_number(inputs.get(BEFORE)) or 0)
+    free = inputs.get(BEFORE)
+    by_fraction = moved * free if isinstance(free, int | float) else 0.0
     by_reservation = rest[1] - rest[0] - by_fraction
     changes = {
         "fraction in effect": by_fraction * _GIB / cost[0],
@@ -101,7 +95,3 @@ def _movements(first: CaseResult, second: CaseResult, inputs: Mapping[str, Value
         for term, change in changes.items()
         if round(change)
     ]
-
-
-def _number(value: Value) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -8,7 +8,7 @@ from typing import Final
 from analyzer.application.scope import Scope
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
-from analyzer.domain.rules import ROOTS, RuleSet
+from analyzer.domain.rules import ROOTS, RuleSet, ScenarioRule
 from analyzer.domain.suggest import nearest
 
 # A longer list of names helps nobody on one line.
@@ -17,9 +17,18 @@ _LISTED: Final = 20
 
 def scenario_title(name: str, rules: RuleSet) -> str:
     """The scenario `name` in words: its family and its modifiers."""
+    return ", ".join(part.title for part in _parts(name, rules))
+
+
+def audience(name: str, rules: RuleSet) -> str:
+    """Whom the scenario `name` is about."""
+    return ", on ".join(part.who for part in _parts(name, rules) if part.who)
+
+
+def _parts(name: str, rules: RuleSet) -> list[ScenarioRule]:
     family, *modifiers = name.split("+")
     parts = [family, *(f"+{modifier}" for modifier in modifiers)]
-    return ", ".join(rules.scenarios[part].title for part in parts if part in rules.scenarios)
+    return [rules.scenarios[part] for part in parts if part in rules.scenarios]
 
 
 def select_scenarios(names: Iterable[str], rules: RuleSet) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.explain.inputs import FRACTION, TOKENS
 from analyzer.application.search import first_step
 from analyzer.application.selection import require
-from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import CaseResult, Inputs, Value
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.startup import AFTER, BEFORE
@@ -62,9 +61,6 @@ def _solve(name: str, formula: FormulaOf, inputs: Inputs, target: int) -> Soluti
         return {step: (_tokens(result) or 0) >= target for step, result in results.items()}
 
     found = first_step(reaches, *axis.steps)
-    problem = next((result.problem for result in tried.values() if result.problem is not None), None)
-    if problem is not None:
-        raise UsageError(problem)
     if found.step is None:
         return _unreachable(name, axis, list(tried.values()))
     return Solution(name, axis.value(found.step), axis.unit, _tokens(tried[found.step]), found.is_monotone)
@@ -78,9 +74,7 @@ def _unreachable(name: str, axis: _Axis, results: Sequence[CaseResult]) -> Solut
 
 def _tokens(result: CaseResult) -> int | None:
     item = result.quantities.get(TOKENS)
-    if item is None or result.error is not None or not isinstance(item.value, int | float):
-        return None
-    return int(item.value)
+    return int(item.number) if item is not None and item.number is not None else None
 
 
 def _fraction_axis(inputs: Inputs, target: int) -> _Axis:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analyzer.application.evaluate import evaluate_cases
+from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.model import Model, read_model
-from analyzer.domain.errors import AnalyzerError, UsageError
-from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, Value
+from analyzer.domain.errors import AnalyzerError
+from analyzer.domain.evaluation import DEFAULT_SCENARIO, CaseResult, Value
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import GIVEN_FRACTION
 from analyzer.domain.snapshot import Snapshot
@@ -48,7 +48,7 @@ def follow(
             moments.append(Moment(release, None, subject.scenario or DEFAULT_SCENARIO, lost=str(error)))
             continue
         model = read_model(subject.config, subject.arguments, found.extraction, rules)
-        result = _evaluate(subject, model, found, rules)
+        result = _result(subject, model, found, rules)
         moments.append(_moment(release, found, result, subject.quantity))
         unread = frozenset(result.ignored) & subject.given.keys()
         ignored = unread if ignored is None else ignored & unread
@@ -56,12 +56,10 @@ def follow(
     return _report(subject, _compared(moments), model, rules, notes)
 
 
-def _evaluate(subject: Subject, model: Model, found: Snapshot, rules: RuleSet) -> CaseResult:
-    case = model.case(Case(dict(subject.given), subject.scenario or model.scenario))
-    [result] = evaluate_cases(found.extraction, rules, [case], [subject.quantity])
-    if result.problem is not None:
-        raise UsageError(result.problem)
-    return result
+def _result(subject: Subject, model: Model, found: Snapshot, rules: RuleSet) -> CaseResult:
+    formula = FormulaOf(found.revision, found.extraction, rules, subject.scenario or model.scenario)
+    inputs = replace(model.inputs, values={**model.inputs.values, **subject.given})
+    return formula.result(inputs, [subject.quantity])
 
 
 def _moment(release: str, found: Snapshot, result: CaseResult, quantity: str) -> Moment:
@@ -79,18 +77,10 @@ def _compared(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     done: list[Moment] = []
     number: int | float | None = None
     for moment in moments:
-        changed = bool(done) and _outcome(done[-1]) != _outcome(moment)
+        changed = bool(done) and done[-1].result != moment.result
         done.append(replace(moment, before=number, changed=changed))
         number = moment.number if moment.number is not None else number
     return tuple(done)
-
-
-def _outcome(moment: Moment) -> tuple[object, ...]:
-    """What makes two releases differ."""
-    result = moment.result
-    if result is None:
-        return ("lost",)
-    return (result.value, result.error, result.missing, result.absent)
 
 
 def _report(

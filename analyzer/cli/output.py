@@ -17,7 +17,7 @@ from analyzer.render.page import Page
 
 if TYPE_CHECKING:
     from analyzer.domain.pin import Pin
-    from analyzer.domain.rules import RuleSet
+    from analyzer.domain.rules import RuleSet, SymbolRule
 
 _PLAIN_WIDTH: Final = 100
 _MIN_WIDTH: Final = 40
@@ -88,17 +88,23 @@ def write_stdout(text: str) -> None:
 
 
 def _page(rules: RuleSet, scenarios: Iterable[str], pin: Pin | None, *, on_terminal: bool) -> Page:
-    from analyzer.application.selection import scenario_title  # noqa: PLC0415 - `--help` does not need it
+    from analyzer.application.selection import audience, scenario_title  # noqa: PLC0415 - `--help` does not need it
 
     width = max(shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns, _MIN_WIDTH)
     return Page(
         width=width,
         colour=on_terminal and _has_colours(),
         scenario_titles={name: scenario_title(name, rules) for name in {*scenarios, *rules.scenarios}},
+        audiences={name: audience(name, rules) for name in {*scenarios, *rules.scenarios}},
         quantity_titles={name: rule.title for name, rule in rules.quantities.items()},
+        symbol_titles={name: _symbol_title(rule) for name, rule in rules.symbols.items()},
         rules=rules.every_rule(),
         pin=pin,
     )
+
+
+def _symbol_title(rule: SymbolRule) -> str:
+    return rule.description if rule.unit == "1" else f"{rule.description}, in {rule.unit}"
 
 
 def _has_colours() -> bool:

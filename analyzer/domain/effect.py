@@ -1,4 +1,4 @@
-"""What a change does to the servers of one team, in numbers, and what of it the team will not have."""
+"""What a change of release does to one server, in numbers, and what of it a team will not have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
-from analyzer.domain.evaluation import Value
+from analyzer.domain.evaluation import Result, Value
 from analyzer.domain.solution import Solution
 
 _LIMIT: Final = re.compile(
@@ -36,34 +36,52 @@ class Limit:
     above: bool
     share: Fraction
 
-    def is_broken_by(self, before: Outcome, after: Outcome) -> bool:
+    def is_broken_by(self, before: Result, after: Result) -> bool:
         """Whether the change from `before` to `after` is one that fails.
 
         A server that no longer starts breaks every limit; one that starts at last has grown without bound.
         """
-        if after.value is None:
-            return before.value is not None
-        if before.value is None:
+        old, new = before.number, after.number
+        if new is None:
+            return old is not None
+        if old is None:
             return self.above
-        change = Fraction(after.value) - Fraction(before.value)
-        if before.value == 0:
+        change = Fraction(new) - Fraction(old)
+        if old == 0:
             return change > 0 if self.above else change < 0
-        relative = change / abs(Fraction(before.value))
+        relative = change / abs(Fraction(old))
         return relative > self.share if self.above else relative < self.share
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """A number, or why there is none: the exception that SGLang raises, or the inputs that are missing."""
+class Effect:
+    """One quantity of one server on both sides."""
 
-    value: int | float | None = None
-    error: str | None = None
-    missing: tuple[str, ...] = ()
+    quantity: str
+    before: Result
+    after: Result
+
+    @property
+    def unit(self) -> str:
+        """The unit of both numbers."""
+        return self.after.unit or self.before.unit
+
+    @property
+    def delta(self) -> float | None:
+        """What is added to the number before, when both sides have one."""
+        if self.before.number is None or self.after.number is None:
+            return None
+        return self.after.number - self.before.number
+
+    @property
+    def relative(self) -> float | None:
+        """The change as a share of the number before."""
+        return self.delta / abs(self.before.number) if self.delta is not None and self.before.number else None
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
-    """One quantity of one server on both sides.
+class ServerEffect(Effect):
+    """The effect on a server in the settings of a project.
 
     `broken` holds the limits that fail; `undecided` tells that the comparison could not say whether the formulas
     agree, so that no limit holds for certain. `keeping` is the fraction with which
@@ -71,25 +89,9 @@ class Effect:
     """
 
     server: Server
-    quantity: str
-    unit: str
-    before: Outcome
-    after: Outcome
     broken: tuple[str, ...] = ()
     undecided: bool = False
     keeping: Solution | None = None
-
-    @property
-    def delta(self) -> float | None:
-        """What is added to the number before, when both sides have one."""
-        if self.before.value is None or self.after.value is None:
-            return None
-        return self.after.value - self.before.value
-
-    @property
-    def relative(self) -> float | None:
-        """The change as a share of the number before."""
-        return self.delta / abs(self.before.value) if self.delta is not None and self.before.value else None
 
 
 def parse_limit(text: str) -> Limit:

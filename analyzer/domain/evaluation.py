@@ -60,7 +60,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What one case gives; `error` is the exception SGLang would raise, `problem` a fault of the case.
+    """What one case gives; `error` is the first exception SGLang would raise, `problem` a fault of the case.
 
     `defaults` holds what SGLang picks for inputs that the case leaves to it and the results hang on.
     """
@@ -71,6 +71,11 @@ class CaseResult:
     ignored: tuple[str, ...] = ()
     problem: str | None = None
     defaults: Mapping[str, Value] = field(default_factory=dict)
+
+    def error_of(self, quantity: str) -> str | None:
+        """The exception that SGLang raises before it has `quantity`."""
+        found = self.quantities.get(quantity)
+        return found.error if found is not None else None
 
 
 @dataclass(frozen=True, slots=True)

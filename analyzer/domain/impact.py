@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analyzer.domain.effect import Effect
 from analyzer.domain.evaluation import Value
 from analyzer.domain.source import Revision
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One quantity before and after; None where a release does not compute it with these inputs."""
-
-    quantity: str
-    before: Value
-    after: Value
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +21,38 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class ImpactReport:
-    """One server under two releases: what each computes, and which term moved by how much."""
+    """One server under two releases: what each computes, and which term moved by how much.
+
+    `effects` begin with the count. `defaults` holds what each side picks for inputs that nobody gives.
+    """
 
     base: Revision
     head: Revision
     scenario: str
     inputs: Mapping[str, Value]
     assumed: Mapping[str, str]
-    outcomes: tuple[Outcome, ...]
+    effects: tuple[Effect, ...]
     movements: tuple[Movement, ...]
-    errors: Mapping[str, str]
-    missing: tuple[str, ...]
+    defaults: Mapping[str, tuple[Value, Value]]
     notes: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> Effect:
+        """The effect on the count."""
+        return self.effects[0]
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """The exception that stops the server, by side."""
+        sides = {"base": self.tokens.before, "head": self.tokens.after}
+        return {side: result.error for side, result in sides.items() if result.error is not None}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The inputs without which one of the sides cannot count."""
+        return tuple(sorted({*self.tokens.before.missing, *self.tokens.after.missing}))
 
     @property
     def differs(self) -> bool:
         """Whether the two compute different numbers."""
-        return any(outcome.before != outcome.after for outcome in self.outcomes)
+        return any(effect.before != effect.after for effect in self.effects)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from analyzer.domain.effect import Effect
+from analyzer.domain.effect import ServerEffect
 from analyzer.domain.extraction import Coverage, Gap, Hop
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.terms import Scalar
@@ -146,7 +146,7 @@ class DiffReport:
     notes: tuple[str, ...]
     accepted: tuple[Accepted, ...] = ()
     default_fractions: tuple[MachineFraction, ...] = ()
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[ServerEffect, ...] = ()
 
     @property
     def breaks_a_limit(self) -> bool:

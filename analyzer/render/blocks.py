@@ -13,6 +13,7 @@ from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import LEVELS
 from analyzer.domain.source import Revision, Span
 from analyzer.render.document import Document
+from analyzer.render.page import Page
 
 VERDICTS: Final[Mapping[Kind, str]] = {
     Kind.IDENTICAL: "The formulas are identical.",
@@ -119,6 +120,14 @@ def write_gaps(document: Document, gaps: Sequence[Gap]) -> None:
         affects = f"; affects {', '.join(gap.affects)}" if gap.affects else ""
         document.say(f"{gap.construct}: {gap.reason}{affects}", indent=1, hanging=2)
         document.say(f"{gap.path}:{gap.line}", "place", indent=2)
+
+
+def write_missing(document: Document, names: Iterable[str], page: Page) -> None:
+    """What could not be done without, and what each of it is; nothing when nothing is missing."""
+    known = {name: page.symbol_titles.get(name) or page.quantity_titles.get(name, "") for name in names}
+    if known:
+        document.heading("Missing, to be given with --set NAME=VALUE")
+        document.table(list(known.items()))
 
 
 def write_notes(document: Document, notes: Sequence[str]) -> None:

@@ -69,9 +69,9 @@ def _affected(report: DiffReport, page: Page) -> Iterator[str]:
         kinds = {quantity: found[scenario] for quantity, found in report.verdicts.items() if scenario in found}
         changed = {quantity: kind for quantity, kind in kinds.items() if kind >= Kind.ROUNDING}
         if changed:
-            title = page.scenario_titles.get(scenario, "")
+            who = page.audiences.get(scenario, "")
             quantities = ", ".join(f"{prose(name)} ({kind.label})" for name, kind in changed.items())
-            named = f"**{prose(scenario)}** {prose(title)}".rstrip()
+            named = f"**{prose(scenario)}** {prose(who)}".rstrip()
             rows.append((named, quantities, _largest(report, scenario)))
     if rows:
         yield from ("### Who is affected", "", *table(("scenario", "what changes", "largest example"), rows), "")

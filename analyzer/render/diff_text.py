@@ -65,8 +65,8 @@ def _write_affected(document: Document, report: DiffReport, page: Page) -> None:
         return
     document.heading("Who is affected")
     for scenario, quantities in affected.items():
-        title = page.scenario_titles.get(scenario, "")
-        name = f"{title} ({scenario})" if title else scenario
+        who = page.audiences.get(scenario, "")
+        name = f"{scenario} - {who}" if who else scenario
         document.say(f"{name}: {', '.join(quantities)}", indent=1, hanging=4)
 
 

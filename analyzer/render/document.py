@@ -68,7 +68,8 @@ class Document:
         for row in rows:
             cells = [printable(cell).ljust(width) for cell, width in zip(row, widths, strict=False)]
             lead = "".join(f"{cell}  " for cell in cells)
-            if len(lead) > self.width // 2:
+            beside = len(INDENT) * indent + len(lead) + len(printable(row[-1])) <= self.width
+            if len(lead) > self.width // 2 and not beside:
                 self.say(f"{lead.rstrip()}  {printable(row[-1])}", indent=indent, hanging=4)
             else:
                 self.write(_keep(lead, row[-1]), indent, hanging=len(lead))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analyzer.domain.effect import Effect, Outcome
+from analyzer.domain.effect import Effect, ServerEffect
+from analyzer.domain.evaluation import Result
 from analyzer.domain.report import DiffReport
 from analyzer.render.blocks import number, share
 from analyzer.render.document import Document, Piece
@@ -30,7 +31,7 @@ def effect_change(effect: Effect) -> str:
     return f"{_outcome(effect.before)} -> {_outcome(effect.after)}{unit}{relative}"
 
 
-def effect_failure(effect: Effect) -> str:
+def effect_failure(effect: ServerEffect) -> str:
     """Which limits are broken, empty when none is."""
     if not effect.broken:
         return "could not be decided whether the formula changed" if effect.undecided else ""
@@ -38,7 +39,7 @@ def effect_failure(effect: Effect) -> str:
     return f"fails, undecided: {limits} cannot be ruled out" if effect.undecided else f"fails: {limits}"
 
 
-def effect_advice(effect: Effect) -> str:
+def effect_advice(effect: ServerEffect) -> str:
     """The fraction that keeps today's tokens, empty where nothing is to be kept."""
     keeping = effect.keeping
     if keeping is None:
@@ -51,7 +52,9 @@ def effect_advice(effect: Effect) -> str:
     return f"--mem-fraction-static {keeping.value:g} keeps today's tokens ({number(keeping.tokens)}){more}"
 
 
-def _outcome(outcome: Outcome) -> str:
-    if outcome.value is not None:
-        return number(outcome.value)
-    return outcome.error if outcome.error is not None else f"unknown without {', '.join(outcome.missing)}"
+def _outcome(result: Result) -> str:
+    if result.value is not None:
+        return number(result.value)
+    if result.error is not None:
+        return result.error
+    return "no such number" if result.absent else f"unknown without {', '.join(result.missing)}"

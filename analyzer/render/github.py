@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzer.domain.effect import Effect
+from analyzer.domain.effect import ServerEffect
 from analyzer.domain.judgement import CheckReport, Finding
 from analyzer.domain.pin import Pin
 from analyzer.domain.report import Change, DiffReport, Kind
@@ -53,7 +53,7 @@ def annotation(level: str, title: str, message: str, pin: Pin | None = None) -> 
     return f"::{_COMMANDS.get(level, level)} {place}title={_property(one_line(title, _MAX_TITLE))}::{_data(shown)}"
 
 
-def _effect(effect: Effect, page: Page) -> str:
+def _effect(effect: ServerEffect, page: Page) -> str:
     lines = [f"{effect.quantity}: {effect_change(effect)}", effect_failure(effect), effect_advice(effect)]
     return annotation("error", f"SGLang memory of {effect.server.name}", "\n".join(filter(None, lines)), page.pin)
 

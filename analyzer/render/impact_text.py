@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from analyzer.domain.evaluation import Value
-from analyzer.domain.impact import ImpactReport, Outcome
-from analyzer.render.blocks import number, revision_title, share, write_notes
+from analyzer.domain.effect import Effect
+from analyzer.domain.evaluation import Result, Value
+from analyzer.domain.impact import ImpactReport
+from analyzer.render.blocks import number, revision_title, share, write_missing, write_notes
 from analyzer.render.document import Document
 from analyzer.render.page import Page
 
@@ -14,12 +15,14 @@ def write_impact(document: Document, report: ImpactReport, page: Page) -> None:
     names = f"{revision_title(report.base)} and {revision_title(report.head)}"
     document.say(f"One server under {names}", "title", hanging=4)
     document.say(verdict(report), "attention" if report.differs or report.errors else "good")
-    if report.outcomes:
-        document.heading("Before and after")
-        document.table([("", "before", "after", ""), *(row(outcome, page) for outcome in report.outcomes)])
+    document.heading("Before and after")
+    document.table([("", "before", "after", ""), *(row(effect, page) for effect in report.effects)])
+    for sentence in default_sentences(report):
+        document.say(sentence, indent=1, hanging=2)
     if report.movements:
         document.heading("What moved it")
         document.table([(item.term, f"{item.tokens:+,} tokens", f"{item.gib:+.4f} GiB") for item in report.movements])
+    write_missing(document, report.missing, page)
     if report.assumed:
         document.heading("Assumed")
         document.table([(name, f"{number(report.inputs[name])}: {why}") for name, why in report.assumed.items()])
@@ -33,38 +36,45 @@ def verdict(report: ImpactReport) -> str:
     if report.errors:
         raised = " and ".join(f"{side} raises {error}" for side, error in report.errors.items())
         return f"With these inputs {raised}."
-    tokens = next((item for item in report.outcomes if item.quantity == "max_total_num_tokens"), None)
-    if tokens is None or not report.differs:
+    tokens = report.tokens
+    if not report.differs:
         return "This server gets the same numbers from both."
-    return (
-        f"{change(tokens)} for this server." if tokens.before != tokens.after else "The count of tokens stays the same."
-    )
+    return f"{change(tokens)} for this server." if tokens.delta else "The count of tokens stays the same."
 
 
-def change(outcome: Outcome) -> str:
+def default_sentences(report: ImpactReport) -> list[str]:
+    """What the releases pick for inputs that nobody gives."""
+    return [
+        f"{name} is not given: {number(after)}, the default of these versions, is used"
+        if before == after
+        else f"{name} is not given: the default of these versions is used, {_shown(before)} and {_shown(after)}"
+        for name, (before, after) in report.defaults.items()
+    ]
+
+
+def change(effect: Effect) -> str:
     """The tokens before and after."""
-    before, after = outcome.before, outcome.after
-    relative = ""
-    if isinstance(before, int | float) and isinstance(after, int | float) and before:
-        relative = f" ({share((after - before) / before)})"
-    return f"{shown(before)} tokens become {shown(after)}{relative}"
+    relative = f" ({share(effect.relative)})" if effect.relative is not None else ""
+    return f"{shown(effect.before)} tokens become {shown(effect.after)}{relative}"
 
 
-def row(outcome: Outcome, page: Page) -> tuple[str, str, str, str]:
+def row(effect: Effect, page: Page) -> tuple[str, str, str, str]:
     """A quantity in a table."""
-    title = page.quantity_titles.get(outcome.quantity) or outcome.quantity.replace("kv_cache", "KV cache")
-    unit = "" if outcome.unit == "1" else outcome.unit
-    return f"{title}{f' [{unit}]' if unit else ''}", shown(outcome.before), shown(outcome.after), _mark(outcome)
+    title = page.quantity_titles.get(effect.quantity) or effect.quantity.replace("kv_cache", "KV cache")
+    unit = f" [{effect.unit}]" if effect.unit not in ("", "1") else ""
+    return f"{title}{unit}", shown(effect.before), shown(effect.after), _mark(effect)
 
 
-def shown(value: Value) -> str:
-    """A value, or that there is none."""
+def shown(result: Result) -> str:
+    """A value, or why there is none."""
+    return result.error if result.error is not None else _shown(result.value)
+
+
+def _shown(value: Value) -> str:
     return "-" if value is None else number(value)
 
 
-def _mark(outcome: Outcome) -> str:
-    before, after = outcome.before, outcome.after
-    if before == after:
+def _mark(effect: Effect) -> str:
+    if effect.before == effect.after:
         return ""
-    numbers = isinstance(before, int | float) and isinstance(after, int | float)
-    return share((after - before) / before) if numbers and before else "changed"  # type: ignore[operator]  # both are numbers
+    return share(effect.relative) if effect.relative is not None else "changed"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from analyzer.domain.effect import Effect, Outcome
+from analyzer.domain.effect import ServerEffect
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
@@ -125,10 +125,11 @@ def render_impact(report: ImpactReport, page: Page) -> str:
             "inputs": dict(report.inputs),
             "assumed": dict(report.assumed),
             "quantities": {
-                item.quantity: {"before": item.before, "after": item.after, "unit": item.unit}
-                for item in report.outcomes
+                item.quantity: {"before": item.before.value, "after": item.after.value, "unit": item.unit}
+                for item in report.effects
             },
             "movements": [{"term": item.term, "tokens": item.tokens, "gib": item.gib} for item in report.movements],
+            "defaults": {name: {"before": before, "after": after} for name, (before, after) in report.defaults.items()},
             "errors": dict(report.errors),
             "missing": list(report.missing),
             "notes": list(report.notes),
@@ -241,7 +242,7 @@ def change_object(change: Change) -> Object:
     }
 
 
-def effect_object(effect: Effect) -> Object:
+def effect_object(effect: ServerEffect) -> Object:
     """The object of the effect on one server."""
     return {
         "server": effect.server.name,
@@ -259,8 +260,8 @@ def effect_object(effect: Effect) -> Object:
     }
 
 
-def _outcome(outcome: Outcome) -> Object:
-    return {"value": outcome.value, "error": outcome.error, "missing": list(outcome.missing)}
+def _outcome(result: Result) -> Object:
+    return {"value": result.value, "error": result.error, "missing": list(result.missing)}
 
 
 def show_object(report: ShowReport) -> Object:

@@ -18,13 +18,17 @@ UPSTREAM: Final = "https://github.com/sgl-project/sglang"
 class Page:
     """The width in columns, whether colours may be used, names in words, the rules, where links lead.
 
+    `audiences` says whom a scenario is about.
+
     `pin` is the line of the reader's own project that the report is about.
     """
 
     width: int = 100
     colour: bool = False
     scenario_titles: Mapping[str, str] = field(default_factory=dict)
+    audiences: Mapping[str, str] = field(default_factory=dict)
     quantity_titles: Mapping[str, str] = field(default_factory=dict)
+    symbol_titles: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, AnyRule] = field(default_factory=dict)
     upstream: str = UPSTREAM
     pin: Pin | None = None

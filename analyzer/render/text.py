@@ -19,6 +19,7 @@ from analyzer.render.blocks import (
     places,
     revision_title,
     write_gaps,
+    write_missing,
     write_notes,
     write_path,
 )
@@ -90,6 +91,8 @@ def render_eval(report: EvaluationReport, page: Page) -> str:
         title = page.scenario_titles.get(scenario, "")
         document.heading(f"{label}{scenario}{f': {title}' if title else ''}")
         _write_case(document, result)
+    missing = [name for result in report.results for item in result.quantities.values() for name in item.missing]
+    write_missing(document, dict.fromkeys(missing), page)
     if report.assumed:
         document.heading("Assumed")
         document.table(list(report.assumed.items()))

@@ -9,7 +9,7 @@ from typing import Final
 
 from analyzer.domain.characters import printable
 from analyzer.domain.timeline import Moment, TimelineReport
-from analyzer.render.blocks import number, plural, share, write_notes
+from analyzer.render.blocks import number, plural, share, write_missing, write_notes
 from analyzer.render.document import Document, Piece
 from analyzer.render.page import Page
 from analyzer.render.plot import Mark, draw_plot
@@ -31,6 +31,8 @@ def write_timeline(document: Document, report: TimelineReport, page: Page) -> No
     )
     document.blank()
     _write_runs(document, report, {moment: letters.get(moment, _MORE_CHANGES) for moment in report.changes})
+    missing = [name for moment in report.moments if moment.result is not None for name in moment.result.missing]
+    write_missing(document, dict.fromkeys(missing), page)
     if report.assumed:
         document.heading(f"Assumed for {report.moments[-1].release}")
         document.table(list(report.assumed.items()))

@@ -9,13 +9,14 @@ import pytest
 
 from analyzer.adapters.rules import load_rules
 from analyzer.application.effects import add_effects
-from analyzer.domain.effect import Effect, Limit, Outcome, Server, parse_limit
+from analyzer.application.selection import audience
+from analyzer.domain.effect import Limit, Server, ServerEffect, parse_limit
 from analyzer.domain.errors import UsageError
-from analyzer.domain.evaluation import Value
+from analyzer.domain.evaluation import Result, Value
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
-from tests.support.samples import formula, report, snapshot, write_rules
+from tests.support.samples import formula, report, snapshot, with_default_fraction, write_rules
 
 INPUTS: dict[str, Value] = {
     "available_gpu_memory": 21.71,
@@ -45,10 +46,10 @@ def compared(verdict: Kind = Kind.SEMANTIC) -> DiffReport:
 
 def effects(
     rules: RuleSet, head: Snapshot, *limits: str, inputs: dict[str, Value] | None = None, kind: Kind = Kind.SEMANTIC
-) -> tuple[Effect, ...]:
+) -> tuple[ServerEffect, ...]:
     """What changes from the sample release to `head` for one server."""
     server = Server("s", "mla", INPUTS if inputs is None else inputs)
-    sides = snapshot(), head
+    sides = with_default_fraction(snapshot()), head
     return add_effects(compared(kind), sides, rules, [server], [parse_limit(text) for text in limits]).effects
 
 
@@ -61,9 +62,9 @@ def test_the_fraction_that_keeps_the_tokens_does(rules: RuleSet) -> None:
     assert effect.keeping.value is not None
     for fraction, enough in ((effect.keeping.value, True), (effect.keeping.value - 0.001, False)):
         [tried] = effects(rules, head, inputs={**INPUTS, "mem_fraction_static": fraction})
-        assert tried.after.value is not None
-        assert effect.before.value is not None
-        assert (tried.after.value >= effect.before.value) is enough
+        assert tried.after.number is not None
+        assert effect.before.number is not None
+        assert (tried.after.number >= effect.before.number) is enough
 
 
 def test_nothing_is_kept_where_nothing_changes(rules: RuleSet) -> None:
@@ -89,14 +90,7 @@ def test_what_cannot_be_compared_breaks_every_limit(rules: RuleSet) -> None:
 
 
 def test_without_a_fraction_the_default_of_each_release_holds(rules: RuleSet) -> None:
-    head = snapshot()
-    fraction = formula("0.86", "1")
-    head = replace(
-        head,
-        extraction=replace(
-            head.extraction, quantities={**head.extraction.quantities, "default_mem_fraction_static": fraction}
-        ),
-    )
+    head = with_default_fraction(snapshot(), "0.86")
     inputs = {name: value for name, value in INPUTS.items() if name != "mem_fraction_static"} | {"tp_size": 1}
     tokens, default = effects(rules, head, "max_total_num_tokens < -1%", inputs=inputs)
     assert (default.quantity, default.before.value, default.after.value) == ("default_mem_fraction_static", 0.88, 0.86)
@@ -116,20 +110,20 @@ def test_a_missing_input_is_a_mistake_only_where_a_limit_needs_it(rules: RuleSet
 @pytest.mark.parametrize(
     ("text", "before", "after", "broken"),
     [
-        ("x < -1%", Outcome(1000), Outcome(990), False),
-        ("x < -1%", Outcome(1000), Outcome(989), True),
-        ("x > 0.5%", Outcome(1000), Outcome(1005), False),
-        ("x > 0.5%", Outcome(1000), Outcome(1006), True),
-        ("x < -1%", Outcome(1000), Outcome(error="RuntimeError"), True),
-        ("x > 1%", Outcome(1000), Outcome(error="RuntimeError"), True),
-        ("x < -1%", Outcome(error="RuntimeError"), Outcome(1000), False),
-        ("x > 1%", Outcome(error="RuntimeError"), Outcome(1000), True),
-        ("x < -1%", Outcome(error="RuntimeError"), Outcome(error="RuntimeError"), False),
-        ("x > 1%", Outcome(0), Outcome(1), True),
-        ("x < -1%", Outcome(0), Outcome(0), False),
+        ("x < -1%", Result(1000), Result(990), False),
+        ("x < -1%", Result(1000), Result(989), True),
+        ("x > 0.5%", Result(1000), Result(1005), False),
+        ("x > 0.5%", Result(1000), Result(1006), True),
+        ("x < -1%", Result(1000), Result(error="RuntimeError"), True),
+        ("x > 1%", Result(1000), Result(error="RuntimeError"), True),
+        ("x < -1%", Result(error="RuntimeError"), Result(1000), False),
+        ("x > 1%", Result(error="RuntimeError"), Result(1000), True),
+        ("x < -1%", Result(error="RuntimeError"), Result(error="RuntimeError"), False),
+        ("x > 1%", Result(0), Result(1), True),
+        ("x < -1%", Result(0), Result(0), False),
     ],
 )
-def test_limits(text: str, before: Outcome, after: Outcome, broken: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_limits(text: str, before: Result, after: Result, broken: bool) -> None:  # noqa: FBT001 - a column of the table
     assert parse_limit(text).is_broken_by(before, after) is broken
 
 
@@ -143,3 +137,8 @@ def test_a_limit_is_read_exactly() -> None:
 def test_what_is_no_limit(text: str) -> None:
     with pytest.raises(UsageError, match="is not a limit"):
         parse_limit(text)
+
+
+def test_who_is_affected_is_said_of_families_and_of_what_modifies_them(rules: RuleSet) -> None:
+    assert audience("mla+eagle", rules) == "DeepSeek, on EAGLE users"
+    assert audience("nothing", rules) == ""

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from analyzer.adapters.snapshot_source import write_snapshot
+from analyzer.domain.source import Revision
 from tests.cli.conftest import Run
+from tests.support.samples import snapshot, with_default_fraction
 
 SERVER = ("--model", "config.json", "--gpu-memory", "94.04", "--weights", "72.33", "--mem-fraction-static", "0.88")
 
@@ -43,6 +46,29 @@ def test_a_server_that_notices_nothing(analyzer: Run) -> None:
 def test_what_is_not_known_is_named(analyzer: Run) -> None:
     found = analyzer("diff", "v0.4.0", "v0.5.0", "--model", "config.json", "--gpu-memory", "94.04")
     assert "available_gpu_memory, mem_fraction_static missing" in found.out
+
+
+def test_without_a_fraction_the_default_of_each_release_is_used_and_said(analyzer: Run) -> None:
+    for version, default in (("0.4.1", "0.88"), ("0.4.2", "0.86")):
+        revision = Revision(f"v{version}", f"v{version}", "c" * 40, version)
+        write_snapshot(with_default_fraction(snapshot(revision), default), Path("snapshots"))
+    server = SERVER[:-2]
+    shown = analyzer("diff", "v0.4.1", "v0.4.2", *server)
+    assert "mem_fraction_static is not given: the default of these versions is used, 0.88 and 0.86" in shown.out
+    report = json.loads(analyzer("diff", "v0.4.1", "v0.4.2", *server, "--format", "json").out)
+    assert report["defaults"] == {"mem_fraction_static": {"before": 0.88, "after": 0.86}}
+    given = [analyzer("diff", "v0.4.1", "v0.4.2", *server, "--set", f"mem_fraction_static={f}") for f in (0.88, 0.86)]
+    assert [found.code for found in given] == [0, 0]
+    tokens = report["quantities"]["max_total_num_tokens"]
+    assert [f"{tokens[side]:,}" in found.out for side, found in zip(("before", "after"), given, strict=True)] == [
+        True
+    ] * 2
+
+
+def test_inputs_that_cannot_be_are_refused(analyzer: Run) -> None:
+    found = analyzer("diff", "v0.4.0", "v0.5.0", *SERVER, "--set", "num_layer=1")
+    assert (found.code, found.out) == (2, "")
+    assert "did you mean num_layers" in found.err
 
 
 def test_options_that_do_not_fit_are_refused(analyzer: Run) -> None:

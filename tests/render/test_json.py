@@ -18,8 +18,8 @@ from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.graph import graph
 from analyzer.application.show import show
 from analyzer.application.trace import trace
-from analyzer.domain.effect import Effect, Outcome, Server
-from analyzer.domain.evaluation import Case, EvaluationReport
+from analyzer.domain.effect import Server, ServerEffect
+from analyzer.domain.evaluation import Case, EvaluationReport, Result
 from analyzer.domain.report import Accepted, Kind
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.solution import Solution
@@ -85,16 +85,15 @@ def test_what_is_accepted_is_valid_too() -> None:
 
 def test_effects_are_valid_too() -> None:
     server = Server("s", "mla", {"num_layers": 61, "architectures": ("A",)})
-    failed = Effect(
-        server,
+    failed = ServerEffect(
         "x",
-        "token",
-        Outcome(3),
-        Outcome(error="RuntimeError"),
+        Result(3, "token"),
+        Result(unit="token", error="RuntimeError"),
+        server,
         ("x < -1%",),
         keeping=Solution("fraction", 0.9, "1", 4),
     )
-    missing = Effect(server, "x", "token", Outcome(missing=("y",)), Outcome(3.5))
+    missing = ServerEffect("x", Result(unit="token", missing=("y",)), Result(3.5, "token"), server)
     document = json.loads(render("diff", "json", replace(report(), effects=(failed, missing)), Page()))
     Draft202012Validator(schema("diff")).validate(document)
 

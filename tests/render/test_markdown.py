@@ -19,7 +19,7 @@ from tests.support.hostile import HOSTILE, hostile_judgement, hostile_report
 from tests.support.samples import report
 from tests.support.terms import rule_set
 
-PAGE = Page(scenario_titles={"mla": "latent attention"}, rules=rule_set().every_rule())
+PAGE = Page(audiences={"mla": "DeepSeek and others"}, rules=rule_set().every_rule())
 _COMMENT_LIMIT = 65_536
 
 
@@ -33,7 +33,7 @@ def test_the_verdict_comes_first_and_then_a_row_per_affected_scenario() -> None:
     assert lines[0] == "## KV-cache sizing of SGLang: semantic"
     assert "> **semantic**: The formulas differ: the same inputs can give other results." in lines
     row = next(line for line in lines if line.startswith("| **mla**"))
-    assert "latent attention" in row
+    assert "DeepSeek and others" in row
     assert r"cell\_size: 70,272 → 80,032 (+13.9 %)" in row
 
 

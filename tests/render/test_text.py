@@ -22,7 +22,7 @@ TITLES = {"mha": "models with plain attention", "mla": "models with latent atten
 
 def diff_text(found: DiffReport, width: int = 80) -> str:
     """The text of a comparison on a page without colours."""
-    return render("diff", "text", found, Page(width, scenario_titles=TITLES))
+    return render("diff", "text", found, Page(width, scenario_titles=TITLES, audiences={"mla": "DeepSeek and others"}))
 
 
 def test_a_word_of_any_length_is_folded() -> None:
@@ -48,7 +48,7 @@ def test_the_verdict_comes_first_and_then_who() -> None:
     lines = diff_text(report()).splitlines()
     assert lines[1] == "semantic: The formulas differ: the same inputs can give other results."
     assert lines[3] == "Who is affected"
-    assert lines[4] == "  models with latent attention (mla): cell_size, rest_memory"
+    assert lines[4] == "  mla - DeepSeek and others: cell_size, rest_memory"
 
 
 def test_a_change_shows_the_difference_the_numbers_and_the_place() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from analyzer.adapters.expressions import parse_expression
@@ -196,6 +197,14 @@ def extraction() -> Extraction:
 def snapshot(revision: Revision = REVISION) -> Snapshot:
     """A snapshot of the made-up release."""
     return Snapshot(revision, extraction(), "0.1.0", "d" * 64, {"tp_size": "1"})
+
+
+def with_default_fraction(found: Snapshot, default: str = "0.85 if tp_size >= 8 else 0.88") -> Snapshot:
+    """`found` of a release that picks `default` where the user gives no fraction."""
+    given = formula("default_mem_fraction_static", "1")
+    quantities = {**found.extraction.quantities, "default_mem_fraction_static": formula(default, "1")}
+    definitions = {**found.extraction.definitions, "mem_fraction_static": given}
+    return replace(found, extraction=replace(found.extraction, quantities=quantities, definitions=definitions))
 
 
 def report() -> DiffReport:

@@ -14,7 +14,6 @@ from analyzer.application.explain.levers import find_levers
 from analyzer.application.explain.reasons import cap_reason, explain_difference, implied_fraction
 from analyzer.application.explain.window import find_window
 from analyzer.application.start_log.reading import minimum
-from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, CaseResult, Inputs, Value
 from analyzer.domain.explanation import (
     EXPLAINED,
@@ -96,8 +95,6 @@ def _formula(snapshot: Snapshot, rules: RuleSet, scenario: str) -> FormulaOf:
 def _attempt(formula: FormulaOf, request: Request, readings: Mapping[str, Reading], inputs: Inputs) -> _Attempt:
     """The prediction; bytes per token come from the allocated pool when the model is not known."""
     result = formula.result(inputs)
-    if result.problem is not None:
-        raise UsageError(result.problem)
     if COST in result.quantities and result.quantities[COST].value is None:
         cost = cost_from_pool(request.start, readings)
         if cost is not None:
@@ -143,7 +140,7 @@ def _report(request: Request, chosen: _Attempt, readings: Mapping[str, Reading],
     start, result, inputs = request.start, chosen.result, chosen.inputs
     missing = _missing(start, result)
     verdict, reasons = _judge(request, chosen, readings, missing)
-    failed = start.failure is not None or result.error is not None
+    failed = start.failure is not None or result.error_of(TOKENS) is not None
     can_size = not set(missing) - {FRACTION}
     revision = request.snapshot.revision
     other = chosen.formula.revision.resolved
@@ -207,7 +204,8 @@ def _judge(
             reasons.insert(0, _between(request.snapshot.revision, chosen.formula.revision))
         return REPRODUCES, reasons
     difference = chosen.difference
-    within_era = difference is not None and abs(difference.gib) <= difference.tolerance.era and result.error is None
+    within_era = difference is not None and abs(difference.gib) <= difference.tolerance.era
+    within_era = within_era and result.error_of(TOKENS) is None
     return (EXPLAINED if within_era else INCONSISTENT), reasons
 
 
@@ -225,7 +223,7 @@ def _judge_failure(start: Start, result: CaseResult, missing: Sequence[str]) -> 
     if missing:
         return INSUFFICIENT, [*reasons, f"not enough in this log: {', '.join(missing)} missing"]
     rest = result.quantities[REST].value if REST in result.quantities else None
-    no_room = result.error is not None or (isinstance(rest, int | float) and rest <= 0)
+    no_room = result.error_of(TOKENS) is not None or (isinstance(rest, int | float) and rest <= 0)
     if refused and no_room:
         return REPRODUCES, [*reasons, "by the formula the budget is not positive either"]
     if refused:

@@ -11,6 +11,7 @@ from analyzer.application.explain.inputs import COST
 from analyzer.application.given import GivenParts
 from analyzer.domain.binding import Binding
 from analyzer.domain.build import rewrite
+from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Inputs
 from analyzer.domain.explanation import Step
 from analyzer.domain.extraction import Extraction
@@ -58,15 +59,22 @@ class FormulaOf:
     rules: RuleSet
     scenario: str
 
-    def results(self, inputs: Iterable[Inputs]) -> list[CaseResult]:
-        """The tracked quantities for each of `inputs`."""
-        cases = [Case(dict(item.values), self.scenario, facts=dict(item.facts)) for item in inputs]
-        names = tuple(dict.fromkeys([*self.extraction.quantities, COST]))
-        return evaluate_cases(self.extraction, self.rules, cases, names)
+    def results(self, inputs: Iterable[Inputs], names: Sequence[str] = ()) -> list[CaseResult]:
+        """The quantities `names`, all that are tracked when empty, for each of `inputs`.
 
-    def result(self, inputs: Inputs) -> CaseResult:
-        """The tracked quantities for `inputs`."""
-        return self.results([inputs])[0]
+        Raises UsageError for inputs that no configuration could have.
+        """
+        cases = [Case(dict(item.values), self.scenario, facts=dict(item.facts)) for item in inputs]
+        asked = tuple(names or dict.fromkeys([*self.extraction.quantities, COST]))
+        found = evaluate_cases(self.extraction, self.rules, cases, asked)
+        for result in found:
+            if result.problem is not None:
+                raise UsageError(result.problem)
+        return found
+
+    def result(self, inputs: Inputs, names: Sequence[str] = ()) -> CaseResult:
+        """The quantities `names`, all that are tracked when empty, for `inputs`. Raises UsageError as `results`."""
+        return self.results([inputs], names)[0]
 
     def steps(self, inputs: Inputs, result: CaseResult) -> tuple[Step, ...]:
         """The quantities from the fraction to the count, each with its formula on the branch taken."""

@@ -52,7 +52,7 @@ def _starts(result: CaseResult) -> bool:
     item = result.quantities.get(TOKENS)
     if item is None or item.missing:
         item = result.quantities.get(REST)
-    return result.error is None and item is not None and isinstance(item.value, int | float) and item.value > 0
+    return item is not None and item.number is not None and item.number > 0
 
 
 def _largest(start: Start, readings: Mapping[str, Reading], inputs: Inputs) -> tuple[float | None, str]:
