@@ -41,12 +41,13 @@ class Tolerance:
     """By how many GiB a prediction may miss.
 
     `rounding` is what the two decimals of a log allow, `limit` what is granted, `era` the most that releases of
-    that time are off because they print the memory at another moment than they use it.
+    that time are off because they print the memory at another moment than they use it; `why` says so of them.
     """
 
     limit: float
     rounding: float
     era: float
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

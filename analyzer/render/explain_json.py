@@ -63,6 +63,7 @@ def _difference(difference: Difference | None) -> Object | None:
         "tolerance_gib": difference.tolerance.limit,
         "rounding_gib": difference.tolerance.rounding,
         "era_gib": difference.tolerance.era,
+        "era": difference.tolerance.why,
     }
 
 

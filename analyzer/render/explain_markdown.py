@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzer.domain.explanation import ExplainReport
 from analyzer.render.blocks import number
-from analyzer.render.explain_text import SENTENCES, move, title, value, window_lines
+from analyzer.render.explain_text import SENTENCES, difference_sentence, move, title, value, window_lines
 from analyzer.render.markup import code, folded, prose, table
 from analyzer.render.page import Page
 
@@ -27,18 +27,24 @@ def write_explain(report: ExplainReport, page: Page) -> list[str]:
         ]
         lines += ["", *table(("", "predicted", "observed"), rows)]
     if report.difference is not None:
-        gib, limit = report.difference.gib, report.difference.tolerance.limit
-        lines += ["", f"Difference {report.difference.tokens:+,} tokens, {gib:+.4f} GiB; tolerance {limit:.4f} GiB."]
+        lines += ["", prose(difference_sentence(report.difference))]
     if report.ledger:
         lines += [
             "",
             *table(("where the memory went", "GiB"), [(item.item, f"{item.gib:.2f}") for item in report.ledger]),
         ]
+    lines += ["", *_assumed(report)] if report.assumed else []
     lines += _steps(report)
     if report.levers:
         rows = [(code(lever.flag), prose(move(lever)), f"{lever.change:+,}") for lever in report.levers]
         lines += ["", *table(("flag", "from, to", "tokens"), rows)]
     return lines
+
+
+def _assumed(report: ExplainReport) -> list[str]:
+    """What was assumed, without why: a reason may quote the log."""
+    numbers = {name: report.inputs[name] for name in report.assumed}
+    return [f"- assumed {prose(name)}: {number(v)}" for name, v in numbers.items() if isinstance(v, int | float)]
 
 
 def _steps(report: ExplainReport) -> list[str]:

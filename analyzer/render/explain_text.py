@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from analyzer.domain.explanation import EXPLAINED, INCONSISTENT, INSUFFICIENT, REPRODUCES, ExplainReport, Lever, Step
+from analyzer.domain.explanation import (
+    EXPLAINED,
+    INCONSISTENT,
+    INSUFFICIENT,
+    REPRODUCES,
+    Difference,
+    ExplainReport,
+    Lever,
+    Step,
+)
 from analyzer.render.blocks import number, plural, revision_title, write_notes
 from analyzer.render.document import Document, Piece
 from analyzer.render.page import Page
@@ -62,13 +71,16 @@ def _write_comparison(document: Document, report: ExplainReport, page: Page) -> 
     ]
     document.table([("", "predicted", "observed"), *rows])
     if difference is not None:
-        document.say(
-            f"difference {difference.tokens:+,} tokens, {difference.gib:+.4f} GiB; tolerance "
-            f"{difference.tolerance.limit:.4f} GiB ({difference.tolerance.rounding:.4f} for two decimals, "
-            f"at most {difference.tolerance.era:g} in releases of that time)",
-            indent=1,
-            hanging=2,
-        )
+        document.say(difference_sentence(difference), indent=1, hanging=2)
+
+
+def difference_sentence(difference: Difference) -> str:
+    """How far prediction and log are apart, and how far they may be."""
+    allowed = difference.tolerance
+    return (
+        f"difference {difference.tokens:+,} tokens, {difference.gib:+.4f} GiB; tolerance {allowed.limit:.4f} GiB: "
+        f"{allowed.rounding:.4f} for the decimals of the log, at most {allowed.era:g} since {allowed.why}"
+    )
 
 
 def window_lines(report: ExplainReport) -> list[str]:

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from analyzer.adapters.snapshot_source import write_snapshot
+from analyzer.domain.source import Revision
 from tests.cli.conftest import Run
 from tests.support.hostile import HOSTILE
+from tests.support.samples import snapshot, with_default_fraction
 from tests.support.start_logs import PLAIN, REFUSED
 
 MODEL = ("--ref", "v0.4.0", "--set", "num_layers=61")
@@ -69,6 +72,43 @@ def test_a_tolerance_can_be_given(analyzer: Run) -> None:
     log = PLAIN.replace("159294", "159000")
     assert explain(analyzer, log, *MODEL, "--tolerance", "0.001")["verdict"] == "explained"
     assert explain(analyzer, log, *MODEL, "--tolerance", "0.1")["verdict"] == "reproduces"
+
+
+@pytest.mark.parametrize(
+    ("version", "limit", "words"),
+    [
+        ("0.4.1", 0.02, "releases before v0.4.6"),
+        ("0.4.6", 0.1, "releases from v0.4.6 to v0.5.9"),
+        ("0.5.9", 0.1, "releases from v0.4.6 to v0.5.9"),
+        ("0.5.10rc0", 0.35, "releases from v0.5.10 on"),
+    ],
+)
+def test_the_tolerance_is_that_of_the_time_and_says_so(analyzer: Run, version: str, limit: float, words: str) -> None:
+    write_snapshot(snapshot(Revision(f"v{version}", f"v{version}", "c" * 40, version)), Path("snapshots"))
+    arguments = ("--ref", version, "--set", "num_layers=61")
+    difference = explain(analyzer, PLAIN, *arguments)["difference"]
+    assert difference["era_gib"] == limit
+    assert difference["rounding_gib"] <= difference["tolerance_gib"] <= limit
+    for form in ("text", "markdown"):
+        shown = " ".join(analyzer("explain", "server.log", *arguments, "--format", form).out.split())
+        assert f"at most {limit:g} since {words}" in shown.replace("\\", "")
+
+
+def test_without_a_fraction_in_the_log_the_default_is_used_and_said(analyzer: Run) -> None:
+    for version, default in (("0.4.1", "0.88"), ("0.4.2", "0.85")):
+        revision = Revision(f"v{version}", f"v{version}", "c" * 40, version)
+        write_snapshot(with_default_fraction(snapshot(revision), default), Path("snapshots"))
+    log = PLAIN.replace("mem_fraction_static=0.88, ", "")
+    assert log != PLAIN
+    fits = explain(analyzer, log, "--ref", "v0.4.1", "--set", "num_layers=61")
+    assert fits["verdict"] == "reproduces"
+    assert "default of this version" in fits["assumed"]["mem_fraction_static"]
+    other = explain(analyzer, log, "--ref", "v0.4.2", "--set", "num_layers=61")
+    assert (other["verdict"], other["missing"]) == ("insufficient", ["mem_fraction_static"])
+    assert "0.85, does not give what came out" in " ".join(other["reasons"])
+    # v0.4.0 has no default.
+    unknown = explain(analyzer, log, *MODEL)
+    assert (unknown["verdict"], unknown["missing"]) == ("insufficient", ["mem_fraction_static"])
 
 
 def test_a_refused_start_gets_the_fractions_that_work(analyzer: Run) -> None:

@@ -11,7 +11,7 @@ from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, co
 from analyzer.application.explain.judge import IsBelow, agrees, differ, tolerance
 from analyzer.application.explain.ledger import keep_ledger
 from analyzer.application.explain.levers import find_levers
-from analyzer.application.explain.reasons import cap_reason, explain_difference, implied_fraction
+from analyzer.application.explain.reasons import cap_reason, default_fraction, explain_difference, implied_fraction
 from analyzer.application.explain.window import find_window
 from analyzer.application.start_log.reading import minimum
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, CaseResult, Inputs, Value
@@ -29,6 +29,8 @@ from analyzer.domain.source import Revision
 from analyzer.domain.startup import AFTER, BEFORE, Reading, Start
 
 _MULTIMODAL: Final = "multimodal"
+_EFFECTIVE_FRACTION: Final = "effective_mem_fraction_static"
+_DEFAULT: Final = "the default of this version: the log names no fraction"
 _CIRCULAR: Final = (
     "bytes per token were taken from the pool that was allocated, so that only its size is confirmed; "
     "give --set cell_size= to check the count"
@@ -72,7 +74,7 @@ def explain(request: Request, rules: RuleSet) -> ExplainReport:
     if request.snapshot is None:
         return _without_formula(start, readings, scenario, inputs, notes)
     attempt = _attempt(_formula(request.snapshot, rules, scenario), request, readings, inputs)
-    chosen = attempt if agrees(attempt.difference) else _better(request, rules, readings, attempt) or attempt
+    chosen = attempt if agrees(attempt.difference) else _better(request, rules, readings, inputs, attempt) or attempt
     return _report(request, chosen, readings, notes)
 
 
@@ -93,7 +95,10 @@ def _formula(snapshot: Snapshot, rules: RuleSet, scenario: str) -> FormulaOf:
 
 
 def _attempt(formula: FormulaOf, request: Request, readings: Mapping[str, Reading], inputs: Inputs) -> _Attempt:
-    """The prediction; bytes per token come from the allocated pool when the model is not known."""
+    """The prediction; bytes per token come from the allocated pool when the model is not known.
+
+    What is left of the inputs is the release's to pick, and said.
+    """
     result = formula.result(inputs)
     if COST in result.quantities and result.quantities[COST].value is None:
         cost = cost_from_pool(request.start, readings)
@@ -101,26 +106,34 @@ def _attempt(formula: FormulaOf, request: Request, readings: Mapping[str, Readin
             values = {**inputs.values, COST: cost[0]}
             inputs = replace(inputs, values=values, assumed={**inputs.assumed, COST: cost[1]})
             result = formula.result(inputs)
+    if FRACTION in result.defaults:
+        values = {**inputs.values, FRACTION: result.defaults[FRACTION]}
+        inputs = replace(inputs, values=values, assumed={**inputs.assumed, FRACTION: _DEFAULT})
     allowed = tolerance(formula.revision.version, readings, inputs, result, request.is_below)
     if request.tolerance is not None:
         allowed = replace(allowed, limit=request.tolerance)
     return _Attempt(formula, inputs, result, differ(request.start, result, allowed))
 
 
-def _better(request: Request, rules: RuleSet, readings: Mapping[str, Reading], first: _Attempt) -> _Attempt | None:
+def _better(
+    request: Request, rules: RuleSet, readings: Mapping[str, Reading], read: Inputs, first: _Attempt
+) -> _Attempt | None:
     """Another reading of the same log that reproduces what came out, None when there is none.
 
     What was assumed may be otherwise, and a build between two releases has the version of the older one.
     """
     if first.difference is None:
         return None
-    for inputs in _other_assumptions(first.inputs):
+    for inputs in _other_assumptions(read):
         attempt = _attempt(first.formula, request, readings, inputs)
         if agrees(attempt.difference):
             return attempt
+    if FRACTION in first.inputs.assumed:
+        # Another default would fit any count; that the user gave a fraction is likelier.
+        return None
     for snapshot in request.neighbours():
         formula = _formula(snapshot, rules, first.formula.scenario)
-        for inputs in (first.inputs, *_other_assumptions(first.inputs)):
+        for inputs in (read, *_other_assumptions(read)):
             attempt = _attempt(formula, request, readings, inputs)
             if agrees(attempt.difference):
                 return attempt
@@ -138,7 +151,7 @@ def _other_assumptions(inputs: Inputs) -> Iterator[Inputs]:
 def _report(request: Request, chosen: _Attempt, readings: Mapping[str, Reading], notes: Sequence[str]) -> ExplainReport:
     assert request.snapshot is not None
     start, result, inputs = request.start, chosen.result, chosen.inputs
-    missing = _missing(start, result)
+    missing = _missing(start, chosen)
     verdict, reasons = _judge(request, chosen, readings, missing)
     failed = start.failure is not None or result.error_of(TOKENS) is not None
     can_size = not set(missing) - {FRACTION}
@@ -165,21 +178,28 @@ def _report(request: Request, chosen: _Attempt, readings: Mapping[str, Reading],
     )
 
 
-def _missing(start: Start, result: CaseResult) -> tuple[str, ...]:
+def _missing(start: Start, chosen: _Attempt) -> tuple[str, ...]:
     """What would be needed to compare: inputs of the formula, or the count that came out."""
     # Whether anything was left does not depend on what a token takes.
     wanted = REST if start.failure is not None else TOKENS
+    result = chosen.result
     item = result.quantities.get(wanted)
     if item is None:
         return (wanted,)
     names = list(item.missing)
     # One number that can be given stands for what it would be computed from.
-    for name in (BEFORE, AFTER, *(() if start.failure is not None else (COST,))):
-        part = result.quantities.get(name)
+    parts = {name: result.quantities.get(name) for name in (BEFORE, AFTER, COST)}
+    if start.failure is not None:
+        del parts[COST]
+    if FRACTION not in chosen.inputs.values:
+        parts[FRACTION] = result.quantities.get(_EFFECTIVE_FRACTION)
+    for name, part in parts.items():
         if part is not None and part.value is None and (names or name == COST):
             names = [name, *(other for other in names if other not in part.missing and other != name)]
     if start.failure is None and TOKENS not in start.observed:
         names.append(TOKENS)
+    elif start.failure is None and FRACTION in chosen.inputs.assumed and not agrees(chosen.difference):
+        names.append(FRACTION)
     return tuple(dict.fromkeys(names))
 
 
@@ -192,7 +212,7 @@ def _judge(
         return _judge_failure(start, result, missing)
     if missing:
         reasons = [f"not enough in this log: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"]
-        reasons += implied_fraction(start, chosen.inputs)
+        reasons += [*default_fraction(chosen.inputs, result), *implied_fraction(start, chosen.inputs)]
         return INSUFFICIENT, reasons
     capped = cap_reason(chosen.inputs, result)
     reasons = [*capped, *explain_difference(start, readings, chosen.inputs, result, chosen.difference)]

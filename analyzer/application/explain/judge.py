@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS
@@ -12,11 +13,26 @@ from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
 
 IsBelow = Callable[[str, str], bool]
 _GIB: Final = 1 << 30
-# Releases before the one named print readings that are off by so many GiB from those they use: a share of the pool
-# at most, since a tolerance as large as the pool would accept anything. Before v0.4.6 the reading used is made
-# right beside the line; then an earlier one is used; from v0.5.10 on caches are emptied in between.
-_ERAS: Final = (("0.4.6", 0.02, 0.01), ("0.5.10.dev0", 0.1, 0.01))
-_LATEST: Final = (0.35, 0.05)
+
+
+@dataclass(frozen=True, slots=True)
+class _Era:
+    """The releases before `end`, None for all later ones: how many GiB the readings printed are off, and why.
+
+    A tolerance is a `share` of the pool at most: one as large as the pool would accept anything.
+    """
+
+    end: str | None
+    limit: float
+    share: float
+    why: str
+
+
+_ERAS: Final = (
+    _Era("0.4.6", 0.02, 0.01, "releases before v0.4.6 print the reading that they use"),
+    _Era("0.5.10.dev0", 0.1, 0.01, "releases from v0.4.6 to v0.5.9 use an earlier reading than the one they print"),
+    _Era(None, 0.35, 0.05, "releases from v0.5.10 on empty caches between what they print and what they use"),
+)
 _DEFAULT_FRACTION: Final = 0.88
 
 
@@ -24,15 +40,11 @@ def tolerance(
     release: str | None, readings: Mapping[str, Reading], inputs: Inputs, result: CaseResult, is_below: IsBelow
 ) -> Tolerance:
     """What a prediction of `release` may miss by."""
-    era, share = _LATEST
-    for before, limit, part in _ERAS:
-        if release is not None and is_below(release, before):
-            era, share = limit, part
-            break
+    era = next(era for era in _ERAS if era.end is None or (release is not None and is_below(release, era.end)))
     rounding = _rounding(readings, inputs)
     rest = result.quantities[REST].value if REST in result.quantities else None
     pool = abs(rest) if isinstance(rest, int | float) else 0.0
-    return Tolerance(max(rounding, min(era, share * pool)), rounding, era)
+    return Tolerance(max(rounding, min(era.limit, era.share * pool)), rounding, era.limit, era.why)
 
 
 def _rounding(readings: Mapping[str, Reading], inputs: Inputs) -> float:

@@ -30,7 +30,7 @@ def find_levers(formula: FormulaOf, inputs: Inputs, result: CaseResult) -> tuple
     found = []
     for (flag, name, before, after), outcome in zip(moves, formula.results(moved), strict=True):
         value = outcome.quantities[TOKENS].value if TOKENS in outcome.quantities else None
-        if isinstance(value, int) and value != tokens and outcome.error is None:
+        if isinstance(value, int) and value != tokens:
             found.append(Lever(flag, name, before, after, value, value - tokens))
     return tuple(sorted(found, key=lambda lever: (-abs(lever.change), lever.flag)))
 

@@ -40,11 +40,22 @@ def implied_fraction(start: Start, inputs: Inputs) -> list[str]:
     tokens, cost = start.observed.get(TOKENS), inputs.values.get(COST)
     before, after = inputs.values.get(BEFORE), inputs.values.get(AFTER)
     numbers = [value for value in (tokens, cost, before, after) if isinstance(value, int | float) and value > 0]
-    if FRACTION in inputs.values or len(numbers) != 4:  # noqa: PLR2004 - all four are known
+    is_known = FRACTION in inputs.values and FRACTION not in inputs.assumed
+    if is_known or len(numbers) != 4:  # noqa: PLR2004 - all four are known
         return []
     count, size, free_before, free_after = numbers
     fraction = 1 - (free_after - count * size / _GIB) / free_before
     return [f"--mem-fraction-static {fraction:.{_DIGITS}f} would give what came out, if nothing else was reserved"]
+
+
+def default_fraction(inputs: Inputs, result: CaseResult) -> list[str]:
+    """Why the release's own default is not the fraction in effect, or what it would take to know it."""
+    if FRACTION in inputs.assumed:
+        return [f"the default of this version, {inputs.values[FRACTION]}, does not give what came out"]
+    fraction = result.quantities.get("effective_mem_fraction_static")
+    if FRACTION in inputs.values or fraction is None or not fraction.missing or FRACTION in fraction.missing:
+        return []
+    return [f"the default of mem_fraction_static in this version depends on {', '.join(fraction.missing)}"]
 
 
 def cap_reason(inputs: Inputs, result: CaseResult) -> list[str]:
