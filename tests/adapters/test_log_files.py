@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.adapters.log_files import MAX_LINE, marked_lines, read_logs
+from analyzer.application.start_log.events import SKIPPED
 from analyzer.domain.errors import UsageError
 
 MARKERS = {b"one": 1, b"two": 2}
@@ -38,3 +39,17 @@ def test_of_a_huge_line_only_the_beginning_is_kept() -> None:
 def test_a_log_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read the log"):
         list(next(read_logs([str(tmp_path / "none.log")], MARKERS)))
+
+
+def test_a_flood_is_read_in_part_and_says_so() -> None:
+    flood = b"".join(b"%d one\n" % number for number in range(900_000))
+    found = lines(b"first two\n" + flood + b"last two\n")
+    kept = [line for kind, line in found if kind != SKIPPED]
+    numbers = [int(line.split()[0]) for line in kept[1:-1]]
+    assert (kept[0], kept[-1]) == (b"first two", b"last two")
+    assert numbers == sorted(set(numbers))
+    assert (numbers[0], numbers[-1]) == (0, 899_999)
+    # What a real log can hold is whole; of each further megabyte a little is left.
+    assert numbers[:200_000] == list(range(200_000))
+    assert len(numbers) < 300_000
+    assert sum(kind == SKIPPED for kind, _ in found) > 3

@@ -151,6 +151,15 @@ def test_the_last_start_counts_unless_another_is_asked_for() -> None:
     assert values(start_of(excerpt + excerpt.replace("90.00", "91.00")))["pre_model_load_memory"] == 91.0
 
 
+def test_a_start_after_a_flood_is_read_and_a_flooded_one_says_so() -> None:
+    flood = "max_total_num_tokens=1\n" * 300_000
+    after = start_of(f"{flood}{PLAIN}")
+    assert (values(after), after.notes) == (values(start_of(PLAIN)), ())
+    flooded = start_of(f"{PLAIN}{flood}")
+    assert values(flooded) == values(start_of(PLAIN))
+    assert flooded.notes == ("the log has more lines about memory than are kept",)
+
+
 def test_logs_of_several_nodes_are_one_start() -> None:
     nodes = [PLAIN.replace("tp_size=1", f"tp_size=2, nnodes=2, node_rank={node}") for node in (0, 1)]
     other = nodes[1].replace("] Load", " TP1] Load").replace("21.71", "20.00")

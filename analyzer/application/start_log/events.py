@@ -9,11 +9,12 @@ from typing import Final
 
 from analyzer.domain.characters import printable
 
+SKIPPED: Final = 0
 ARGUMENTS: Final = 1
 LOADING: Final = 2
 END: Final = 3
 OTHER: Final = 4
-"""What a line means for where a start begins and ends."""
+"""What a line means for where a start begins and ends; lines were left out where it says so."""
 
 MARKERS: Final[Mapping[bytes, int]] = {
     b"server_args=": ARGUMENTS,

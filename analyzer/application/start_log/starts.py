@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from analyzer.application.start_log.events import ARGUMENTS, END, LOADING
+from analyzer.application.start_log.events import ARGUMENTS, END, LOADING, SKIPPED
 
 # Eight events a rank are many, a thousand ranks too.
 _MAX_LINES: Final = 20_000
@@ -40,6 +40,9 @@ def pick_start(lines: Iterable[tuple[int, bytes]], wanted: int | None) -> tuple[
     chosen: RawStart | None = None
     number = 1
     for mark, line in lines:
+        if mark == SKIPPED:
+            current.is_cut = True
+            continue
         if (mark == ARGUMENTS or current.has_ended) and _begins_start(mark, line, current):
             if number == wanted:
                 chosen = current
