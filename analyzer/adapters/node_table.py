@@ -1,13 +1,17 @@
-"""Terms as a list of nodes: a node refers to its operands by index, so sharing is kept."""
+"""Terms as rows of nested lists: what is used once stands where it is used, what is shared is a row of its own."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from analyzer.domain.operators import OPERATORS
 from analyzer.domain.terms import (
+    FALSE,
+    NONE,
+    TRUE,
     Apply,
     Atom,
     Conditional,
@@ -19,6 +23,7 @@ from analyzer.domain.terms import (
     Symbol,
     Term,
     atom,
+    children,
     constant,
     handle,
     opaque,
@@ -31,34 +36,56 @@ from analyzer.domain.terms import (
 
 # JSON readers other than ours hold numbers as doubles.
 _EXACT_INTEGER: Final = 2**53
+# A line of a snapshot is there to be read.
+_DEEPEST: Final = 6
 
 
 class NodeTable:
-    """Collects terms; every distinct sub-term becomes one row, operands before their users."""
+    """Rows for `roots` and for every term that is used more than once, operands before their users.
 
-    def __init__(self) -> None:
+    An operand is the number of a row, the name of an input, true, false, null, or the node itself.
+    """
+
+    def __init__(self, roots: Sequence[Term]) -> None:
         self.nodes: list[list[Any]] = []
-        self._indexes: dict[Term, int] = {}
+        self._rows: dict[Term, int] = {}
+        self._inline: dict[Term, Any] = {}
+        self._depths: dict[Term, int] = {}
+        order = list(dict.fromkeys(node for root in dict.fromkeys(roots) for node in post_order(root)))
+        uses = Counter(child for node in order for child in children(node))
+        tops = frozenset(roots)
+        for node in order:
+            self._add(node, shared=uses[node] > 1, top=node in tops)
 
-    def index(self, term: Term) -> int:
-        """The row of `term`, added with its sub-terms when it is new."""
-        if term not in self._indexes:
-            for node in post_order(term):
-                if node not in self._indexes:
-                    self._indexes[node] = len(self.nodes)
-                    self.nodes.append(self._row(node))
-        return self._indexes[term]
+    def row(self, root: Term) -> int:
+        """The row of one of the roots."""
+        return self._rows[root]
 
-    def _row(self, term: Term) -> list[Any]:
+    def _add(self, node: Term, *, shared: bool, top: bool) -> None:
+        encoded = self._encode(node)
+        depth = 1 + max((self._depths[child] for child in children(node)), default=0)
+        brief = isinstance(node, Symbol) or node in _BARE
+        if brief or not (shared or depth > _DEEPEST):
+            self._inline[node] = _operand(node, encoded)
+            self._depths[node] = depth
+        if top or node not in self._inline:
+            self._rows[node] = len(self.nodes)
+            self.nodes.append(encoded)
+            self._depths.setdefault(node, 0)
+
+    def _reference(self, term: Term) -> Any:
+        return self._inline[term] if term in self._inline else self._rows[term]
+
+    def _encode(self, term: Term) -> list[Any]:
         match term:
             case Constant(value):
                 return _constant_row(value)
             case Apply(op, args):
-                return [op, *map(self._indexes.__getitem__, args)]
+                return [op, *map(self._reference, args)]
             case Conditional(guard, then, otherwise):
-                return ["$if", *map(self._indexes.__getitem__, (guard, then, otherwise))]
+                return ["$if", *map(self._reference, (guard, then, otherwise))]
             case Opaque(name, args):
-                return ["$call", name, *map(self._indexes.__getitem__, args)]
+                return ["$call", name, *map(self._reference, args)]
             case Handle(kind, key):
                 return ["$handle", kind, key]
             case Symbol(name):
@@ -67,6 +94,20 @@ class NodeTable:
                 return ["$atom", name]
             case Raise(exception):
                 return ["$raise", exception]
+
+
+_BARE: Final = frozenset({TRUE, FALSE, NONE})
+
+
+def _operand(node: Term, encoded: list[Any]) -> Any:
+    """How a node is written where it is used."""
+    match node:
+        case Symbol(name):
+            return name
+        case Constant(value) if node in _BARE:
+            return value
+        case _:
+            return encoded
 
 
 def _constant_row(value: Scalar) -> list[Any]:
@@ -78,27 +119,41 @@ def _constant_row(value: Scalar) -> list[Any]:
 
 
 def read_nodes(rows: Sequence[Sequence[Any]]) -> list[Term]:
-    """The terms of a table, by index. Raises LookupError, TypeError or ValueError when it is damaged."""
+    """The terms of a table, by row. Raises LookupError, TypeError or ValueError when it is damaged."""
     terms: list[Term] = []
     for row in rows:
-        terms.append(_READERS.get(row[0], _read_apply)(terms, row))
+        terms.append(_read(terms, row))
     return terms
+
+
+def _read(terms: list[Term], operand: Any) -> Term:
+    match operand:
+        case None | True | False:
+            return constant(operand)
+        case int():
+            if operand < 0:
+                raise IndexError(operand)
+            return terms[operand]
+        case str():
+            return symbol(operand)
+        case _:
+            return _READERS.get(operand[0], _read_apply)(terms, operand)
 
 
 def _read_apply(terms: list[Term], row: Sequence[Any]) -> Term:
     if row[0] not in OPERATORS:
         message = f"unknown operator {row[0]!r}"
         raise ValueError(message)
-    return raw_apply(row[0], [terms[index] for index in row[1:]])
+    return raw_apply(row[0], [_read(terms, operand) for operand in row[1:]])
 
 
 def _read_conditional(terms: list[Term], row: Sequence[Any]) -> Term:
     _, guard, then, otherwise = row
-    return raw_conditional(terms[guard], terms[then], terms[otherwise])
+    return raw_conditional(_read(terms, guard), _read(terms, then), _read(terms, otherwise))
 
 
 def _read_opaque(terms: list[Term], row: Sequence[Any]) -> Term:
-    return opaque(row[1], [terms[index] for index in row[2:]])
+    return opaque(row[1], [_read(terms, operand) for operand in row[2:]])
 
 
 # What is no operator begins with a dollar sign.

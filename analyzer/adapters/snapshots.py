@@ -30,7 +30,7 @@ _RENEW: Final = "write it anew with: analyzer snapshot {ref} -o {place}"
 
 
 class _StoredFormula(msgspec.Struct, frozen=True):
-    """A Formula whose terms are indexes into the node table."""
+    """A Formula whose terms are rows of the node table."""
 
     term: int
     unit: str
@@ -40,8 +40,8 @@ class _StoredFormula(msgspec.Struct, frozen=True):
     locations: str
 
 
-class _StoredInput(msgspec.Struct, frozen=True):
-    """InputFacts whose default is an index into the node table."""
+class _StoredInput(msgspec.Struct, frozen=True, array_like=True):
+    """InputFacts whose default is a row of the node table."""
 
     default: int | None
     source_names: tuple[str, ...]
@@ -102,8 +102,8 @@ _DECODER: Final = msgspec.json.Decoder(_Stored)
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """`snapshot` as JSON, one entry a line so that two files compare well."""
-    table, names = NodeTable(), NameTable()
     found = snapshot.extraction
+    table, names = NodeTable(_roots(found)), NameTable()
     stored = _Stored(
         schema_version=snapshot.schema_version,
         tool_version=snapshot.tool_version,
@@ -130,18 +130,26 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
     return _one_entry_a_line({name: getattr(stored, name) for name in stored.__struct_fields__})
 
 
+def _roots(found: Extraction) -> list[Term]:
+    """Every term that the file refers to, in the order of the file."""
+    formulas = [formula for group in (found.quantities, found.definitions) for _, formula in sorted(group.items())]
+    terms = [term for formula in formulas for term in (formula.term, formula.error)]
+    terms += [facts.default for _, facts in sorted(found.inputs.items())]
+    return [term for term in terms if term is not None]
+
+
 def decode_snapshot(content: bytes, *, name: str = "snapshot") -> Snapshot:
     """The snapshot that `content` holds. Raises SnapshotError."""
     try:
         stored = _DECODER.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _unreadable(content, name, str(error)) from error
     if stored.schema_version != SCHEMA_VERSION:
         raise _unreadable(content, name, "")
     try:
         terms = read_nodes(stored.nodes)
         extraction = _restore(stored, terms)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise _unreadable(content, name, str(error)) from error
     return Snapshot(
         revision=Revision(stored.ref, stored.resolved, stored.commit, stored.version),
@@ -170,7 +178,7 @@ def _unreadable(content: bytes, name: str, reason: str) -> SnapshotError:
     hint = _RENEW.format(ref=Path(name).stem, place=Path(name).parent)
     try:
         version = msgspec.json.decode(content, type=_Header).schema_version
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return SnapshotError(f"the snapshot is damaged: {reason}", where=name, hint=hint)
     if version != SCHEMA_VERSION:
         what = f"the snapshot has format {version}, this program reads format {SCHEMA_VERSION}"
@@ -181,10 +189,10 @@ def _unreadable(content: bytes, name: str, reason: str) -> SnapshotError:
 def _store_formulas(formulas: Mapping[str, Formula], table: NodeTable, names: NameTable) -> dict[str, _StoredFormula]:
     return {
         name: _StoredFormula(
-            term=table.index(formula.term),
+            term=table.row(formula.term),
             unit=formula.unit,
             source_unit=formula.source_unit,
-            error=None if formula.error is None else table.index(formula.error),
+            error=None if formula.error is None else table.row(formula.error),
             source_name=formula.source_name,
             locations=names.places(formula.locations),
         )
@@ -194,7 +202,7 @@ def _store_formulas(formulas: Mapping[str, Formula], table: NodeTable, names: Na
 
 def _store_input(facts: InputFacts, table: NodeTable, names: NameTable) -> _StoredInput:
     return _StoredInput(
-        default=None if facts.default is None else table.index(facts.default),
+        default=None if facts.default is None else table.row(facts.default),
         source_names=facts.source_names,
         locations=names.places(facts.locations),
     )
