@@ -14,10 +14,18 @@ from typing import Final, Self
 from analyzer.adapters.content import LAYOUTS, holds_srt, printable
 from analyzer.adapters.folder import FolderTree
 from analyzer.adapters.git_command import GitCommand, ObjectReader, first_line
-from analyzer.adapters.git_tree import GitTree, PromisedBlobs, fetch_command, find_promisor, parse_listing
+from analyzer.adapters.git_history import GitHistory
+from analyzer.adapters.git_tree import (
+    GitTree,
+    PromisedBlobs,
+    fetch_command,
+    find_promisor,
+    parse_listing,
+    read_source,
+)
 from analyzer.adapters.versions import find_equal, parse_version, sort_releases, suggestion_hint
 from analyzer.domain.errors import AnalyzerError, MissingBlobError, RepositoryError, UnknownRefError, UsageError
-from analyzer.domain.source import Revision
+from analyzer.domain.source import Revision, SourceFile
 from analyzer.ports import SourceTree
 
 WORKTREE: Final = "WORKTREE"
@@ -94,6 +102,14 @@ class GitRepository:
             where=self._where,
             hint="give a clone of SGLang with --repo",
         )
+
+    def history(self) -> GitHistory:
+        """The commits of the clone."""
+        return GitHistory(self._command, self._where)
+
+    def source(self, path: str, blob: str) -> SourceFile:
+        """The file at `path` with the content `blob`. Raises MissingBlobError when a partial clone lacks it."""
+        return read_source(self._objects, path, blob, f"{path} in {self._where}")
 
     def _resolve_name(self, spec: str) -> Revision | None:
         """A tag, branch, remote branch or the work tree, by its exact name."""

@@ -55,27 +55,28 @@ class GitTree:
             return None
         if self._promised is not None:
             self._promised.require(blob, self.display_path(path))
-        return SourceFile(path, blob, self._content(blob, path))
+        return read_source(self._objects, path, blob, f"{self.display_path(path)} at {printable(self._revision.spec)}")
 
     def display_path(self, path: str) -> str:
         """`path` as a person finds it in the repository."""
         return printable(self._layout + path)
 
-    def _content(self, blob: str, path: str) -> bytes:
-        found = self._objects.read(blob)
-        where = f"{self.display_path(path)} at {printable(self._revision.spec)}"
-        if found.kind != "blob":
-            raise RepositoryError("git cannot read a file", where=where, hint="run `git fsck` in the repository")
-        if found.size > MAX_FILE_SIZE:
-            raise RepositoryError(f"a source file of {found.size} bytes is too large", where=where)
-        # What is read here is cached by this id, for every repository.
-        if blob_id(found.content, like=blob) != blob:
-            raise RepositoryError(
-                f"the content of blob {blob} does not match its id",
-                where=where,
-                hint="run `git fsck` in the repository",
-            )
-        return found.content
+
+def read_source(objects: ObjectReader, path: str, blob: str, where: str) -> SourceFile:
+    """The file at `path` with the content `blob`; `where` says to a person what is read. Raises RepositoryError."""
+    found = objects.read(blob)
+    if found.kind != "blob":
+        raise RepositoryError("git cannot read a file", where=where, hint="run `git fsck` in the repository")
+    if found.size > MAX_FILE_SIZE:
+        raise RepositoryError(f"a source file of {found.size} bytes is too large", where=where)
+    # What is read here is cached by this id, for every repository.
+    if blob_id(found.content, like=blob) != blob:
+        raise RepositoryError(
+            f"the content of blob {blob} does not match its id",
+            where=where,
+            hint="run `git fsck` in the repository",
+        )
+    return SourceFile(path, blob, found.content)
 
 
 class PromisedBlobs:

@@ -26,7 +26,7 @@ from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
-from analyzer.domain.report import DiffReport, Kind
+from analyzer.domain.report import DiffReport, Kind, LogEntry, LogReport
 from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
@@ -55,6 +55,8 @@ __all__ = [
     "ImpactReport",
     "Kind",
     "Limit",
+    "LogEntry",
+    "LogReport",
     "Options",
     "Pin",
     "RulesReport",
@@ -79,6 +81,7 @@ __all__ = [
     "explain",
     "graph",
     "impact",
+    "log",
     "parse_limit",
     "read_model",
     "read_pin",
@@ -445,6 +448,29 @@ def timeline(  # noqa: PLR0913 - each is an option of the command
             lambda release: workspace.snapshot(release, roots),
             workspace.rules,
         )
+
+
+def log(  # noqa: PLR0913 - each is an option of the command
+    base: str,
+    head: str,
+    *,
+    scenarios: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    kinds: Sequence[Kind] = (),
+    options: Options = _DEFAULTS,
+) -> LogReport:
+    """Every commit between two refs of a clone that changed a formula, newest first, and what it changed.
+
+    `kinds` restricts the report to changes of these kinds; empty means those that change a result or a unit.
+    The work is spread over processes: a script that calls this keeps its own start under ``if __name__ == "__main__"``.
+    """
+    from analyzer.api.history import find_commits
+    from analyzer.application.history.log import selected
+
+    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    with Workspace(options) as workspace:
+        report = find_commits(workspace, options, base, head, scope)
+        return replace(report, entries=selected(report.entries, kinds))
 
 
 def cache() -> CacheReport:

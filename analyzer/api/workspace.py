@@ -18,12 +18,16 @@ from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
-from analyzer.ports import BlobStore, Progress, VersionSource
+from analyzer.ports import BlobStore, Progress, SourceTree, VersionSource
 
 if TYPE_CHECKING:
+    from analyzer.adapters.git import GitRepository
     from analyzer.adapters.snapshot_source import SnapshotSource
     from analyzer.application.analysis import Analysis
     from analyzer.application.comparisons import Comparisons
+    from analyzer.application.history.comparing import StepComparisons
+    from analyzer.application.history.extraction import CommitExtractions
+    from analyzer.application.scope import Scope
 
 # Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
 # ruff: noqa: PLC0415
@@ -183,9 +187,14 @@ class Workspace:
         has_clone = self._options.source in (None, "git") and self._clone_path is not None
         return self.versions.releases() if has_clone else self.snapshots.releases()
 
-    @cached_property
+    @property
     def versions(self) -> VersionSource:
-        """The clone that refs are resolved in, made when there is none."""
+        """The clone that refs are resolved in."""
+        return self.clone
+
+    @cached_property
+    def clone(self) -> GitRepository:
+        """The clone, made when there is none."""
         from analyzer.adapters.git import GitRepository
 
         path = self._clone_path
@@ -251,6 +260,25 @@ class Workspace:
         from analyzer.application.comparisons import Comparisons
 
         return Comparisons(self.rules, self._store, ReportPack(), build=_build_id())
+
+    def commit_extractions(self) -> CommitExtractions:
+        """The extractions of single commits of the clone."""
+        from analyzer.adapters.history_pack import HistoryPack
+        from analyzer.adapters.snapshots import SnapshotJson
+        from analyzer.application.history.extraction import CommitExtractions
+
+        def open_tree(sha: str) -> SourceTree:
+            return self.clone.tree(Revision(sha, sha, sha))
+
+        return CommitExtractions(self.rules, open_tree, self._store, SnapshotJson(), HistoryPack(), _build_id())
+
+    def step_comparisons(self, scope: Scope) -> StepComparisons:
+        """The comparisons of single commits with what was before them."""
+        from analyzer.adapters.reports import ReportPack
+        from analyzer.adapters.snapshots import SnapshotJson
+        from analyzer.application.history.comparing import StepComparisons
+
+        return StepComparisons(self.rules, self._store, SnapshotJson(), ReportPack(), scope, _build_id())
 
     def _extracted(self, source: VersionSource, spec: str) -> Side:
         revision = source.resolve(spec)

@@ -69,15 +69,29 @@ class Analysis:
             try:
                 more = self._parts[root].snapshot(revision, opened)
             except ExtractionError as error:
-                found = replace(found, extraction=self._without(found.extraction, root, error))
+                found = without(found, root, str(error), self._rules)
             else:
-                together = joined(found.extraction, more.extraction)
-                found = replace(found, extraction=together, units={**more.units, **found.units})
+                found = together(found, more)
         return found
 
-    def _without(self, extraction: Extraction, root: str, error: ExtractionError) -> Extraction:
-        names = tuple(rule.name for rule in self._rules.quantities.values() if rule.root == root)
-        return replace(extraction, gaps=(*extraction.gaps, Gap("", 0, f"from the {root}", str(error), names)))
+
+def together(found: Snapshot, more: Snapshot) -> Snapshot:
+    """What two explorations of one ref found; the first one names the entry and the path."""
+    extraction = joined(found.extraction, more.extraction)
+    return replace(found, extraction=extraction, units={**more.units, **found.units})
+
+
+def without(found: Snapshot, root: str, error: str, rules: RuleSet) -> Snapshot:
+    """`found` where the exploration from `root` failed: what it would have found is a gap."""
+    names = tuple(rule.name for rule in rules.quantities.values() if rule.root == root)
+    gaps = (*found.extraction.gaps, Gap("", 0, f"from the {root}", error, names))
+    return replace(found, extraction=replace(found.extraction, gaps=gaps))
+
+
+def units_of(extraction: Extraction, rules: RuleSet) -> dict[str, str]:
+    """The unit of every input and sub-quantity that the rules know."""
+    names = extraction.inputs.keys() | extraction.definitions.keys()
+    return {name: rules.symbols[name].unit for name in names if name in rules.symbols}
 
 
 class _Part:
@@ -123,16 +137,14 @@ class _Part:
         return None
 
     def _remember(self, tree: SourceTree, extraction: Extraction) -> Snapshot:
-        snapshot = Snapshot(tree.revision, extraction, __version__, self._rules.digest, self._units(extraction))
+        snapshot = Snapshot(
+            tree.revision, extraction, __version__, self._rules.digest, units_of(extraction, self._rules)
+        )
         self._store.put(_SNAPSHOTS, self._snapshot_key(tree, snapshot), self._codec.encode(snapshot))
         manifests = {_manifest_key(extraction.manifest): dict(extraction.manifest), **self._manifests()}
         kept = dict(list(manifests.items())[:_MAX_MANIFESTS])
         self._store.put(_MANIFESTS, self._prefix, json.dumps(kept).encode())
         return snapshot
-
-    def _units(self, extraction: Extraction) -> dict[str, str]:
-        names = extraction.inputs.keys() | extraction.definitions.keys()
-        return {name: self._rules.symbols[name].unit for name in names if name in self._rules.symbols}
 
     def _load(self, key: str, revision: Revision) -> Snapshot | None:
         content = self._store.get(_SNAPSHOTS, key)

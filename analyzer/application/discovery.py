@@ -6,6 +6,7 @@ import os.path
 import re
 from collections.abc import Mapping
 
+from analyzer.application.history.recording import Recorder, RecordingProgram
 from analyzer.domain.errors import AnchorNotFoundError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
@@ -25,28 +26,42 @@ _MAX_PASSES = 6
 
 
 class Frontend:
-    """The lowering functions as the interpreter wants them."""
+    """The lowering functions as the interpreter wants them; `recorder` learns what was lowered."""
+
+    def __init__(self, recorder: Recorder | None) -> None:
+        self._note = _ignore if recorder is None else recorder.lowered
 
     def function(self, text: str) -> FunctionSyntax:
         """The function in `text`."""
+        self._note(text)
         return lower_function(text)
 
     def statements(self, text: str) -> tuple[Stmt, ...]:
         """The statements in `text`."""
+        self._note(text)
         return lower_statements(text)
 
     def expression(self, text: str) -> Expr:
         """The expression in `text`."""
+        self._note(text)
         return lower_expression(text)
 
 
-class Exploration:
-    """One tree under analysis."""
+def _ignore(text: str) -> None:
+    del text
 
-    def __init__(self, tree: SourceTree, rules: RuleSet) -> None:
+
+class Exploration:
+    """One tree under analysis; a `recorder` learns what is asked of it."""
+
+    def __init__(self, tree: SourceTree, rules: RuleSet, recorder: Recorder | None = None) -> None:
         self._rules = rules
-        self.program = TreeProgram(tree, index_module)
-        self.graph = CallGraph(self.program, effects_of, rules.anchors)
+        self._recorder = recorder
+        self.frontend = Frontend(recorder)
+        self.program = TreeProgram(tree, index_module) if recorder is None else RecordingProgram(tree, recorder)
+        self.graph = CallGraph(self.program, effects_of if recorder is None else recorder.effects, rules.anchors)
+        if recorder is not None:
+            recorder.begin(self.program, self.graph)
         self._search = RootSearch(tree, self.program, self.graph, rules.anchors)
 
     @property
@@ -72,7 +87,7 @@ class Exploration:
         sizing = ""
         relevance = ModRef(self.graph, self._rules.anchors, universe, relevant, sizing)
         for _ in range(_MAX_PASSES):
-            run = interpret(self.program, Frontend(), self._rules, relevance, root, sinks)
+            run = interpret(self.program, self.frontend, self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
             grown = dict(relevant)
             for name, owners in run.machine.reads.items():
@@ -90,7 +105,13 @@ class Exploration:
                 where=f"from {root.definition.qualname} in {root.definition.path}",
                 hint="check measure_functions and sink_attributes in rules/anchors.toml",
             )
+        self.conclude(following)
         return run, sizing
+
+    def conclude(self, relevance: ModRef) -> None:
+        """Tell the recorder what mattered in the end."""
+        if self._recorder is not None:
+            self._recorder.conclude(relevance)
 
     def reached(self, run: Run) -> set[Node]:
         """What a run got to that no name led to: the functions it ran, the methods of the objects it made."""

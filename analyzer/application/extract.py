@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from analyzer.application.discovery import Exploration
+from analyzer.application.history.recording import Recorder
 from analyzer.application.option_discovery import OptionExploration
+from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Call, Extraction
+from analyzer.domain.history import Needs
 from analyzer.domain.rules import OPTIONS, RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.steps import Step
@@ -19,12 +22,26 @@ from analyzer.symbolic.reading import Reading
 
 def extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
     """The formulas of `tree` that one root leads to. Raises ExtractionError when it is not found."""
-    return _extract_options(tree, rules) if root == OPTIONS else _extract_sizing(tree, rules)
+    return _extract(tree, rules, root, None)
 
 
-def _extract_sizing(tree: SourceTree, rules: RuleSet) -> Extraction:
+def extract_with_needs(tree: SourceTree, rules: RuleSet, root: str) -> tuple[Extraction | ExtractionError, Needs]:
+    """The formulas of `tree` that one root leads to, or why there are none, and what of its files that depends on."""
+    recorder = Recorder()
+    try:
+        found: Extraction | ExtractionError = _extract(tree, rules, root, recorder)
+    except ExtractionError as error:
+        found = error
+    return found, recorder.needs(by_name=root == OPTIONS)
+
+
+def _extract(tree: SourceTree, rules: RuleSet, root: str, recorder: Recorder | None) -> Extraction:
+    exploration = Exploration(tree, rules, recorder)
+    return (_extract_options if root == OPTIONS else _extract_sizing)(tree, rules, exploration)
+
+
+def _extract_sizing(tree: SourceTree, rules: RuleSet, exploration: Exploration) -> Extraction:
     """What the runner makes of the memory it measures."""
-    exploration = Exploration(tree, rules)
     root = exploration.root()
     run, sizing = exploration.interpret(root)
     with deep_recursion():
@@ -55,9 +72,8 @@ def _explored_calls(steps: Iterable[Step], tree: SourceTree) -> tuple[Call, ...]
     )
 
 
-def _extract_options(tree: SourceTree, rules: RuleSet) -> Extraction:
+def _extract_options(tree: SourceTree, rules: RuleSet, exploration: Exploration) -> Extraction:
     """What the options become on their own, before a runner is made."""
-    exploration = Exploration(tree, rules)
     options = OptionExploration(tree, rules, exploration)
     root = options.root()
     run = options.interpret(root)

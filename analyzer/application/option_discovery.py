@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzer.application.discovery import Exploration, Frontend, missed
+from analyzer.application.discovery import Exploration, missed
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.rules import RuleSet
 from analyzer.flow.callgraph import Node
@@ -44,7 +44,7 @@ class OptionExploration:
         until: dict[str, Position] = {root.sink: ALWAYS}
         schedule = self._schedule(universe, relevant, until)
         for _ in range(_MAX_PASSES):
-            run = interpret(program, Frontend(), self._rules, schedule, root, {})
+            run = interpret(program, self._exploration.frontend, self._rules, schedule, root, {})
             run.option_value(root.sink)
             for name, owners in run.machine.reads.items():
                 relevant[name] = relevant.get(name, frozenset()) | owners
@@ -53,6 +53,7 @@ class OptionExploration:
             following = self._schedule(universe, relevant, until)
             skipped = run.machine.skipped.items()
             if not any(missed(done, schedule.view(at), following.view(at)) for at, done in skipped):
+                self._exploration.conclude(following.view(()))
                 return run
             schedule = following
         raise ExtractionError(

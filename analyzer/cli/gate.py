@@ -58,6 +58,24 @@ def _read_limits(context: click.Context, parameter: click.Parameter, values: tup
     return tuple(map(parse_limit, values))
 
 
+def kinds_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--kind``."""
+    return click.option(
+        "--kind",
+        "kinds",
+        multiple=True,
+        callback=_read_kinds,
+        metavar="KIND",
+        help="Restrict the report to changes of this kind (repeatable): refactor, unit, rounding, undecided, semantic,"
+        " lost. Left out: all but refactor.",
+    )(function)
+
+
+def _read_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Kind, ...]:
+    found = (_read_kind(context, parameter, value) for value in values)
+    return tuple(kind for kind in found if kind is not None)
+
+
 def _read_kind(context: click.Context, parameter: click.Parameter, value: str | None) -> Kind | None:
     """The kind of change that `value` names."""
     from analyzer.domain.report import Kind

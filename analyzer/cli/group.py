@@ -13,6 +13,7 @@ from analyzer.cli.options import version_option
 # Subcommand -> its module, which has a click command called `command`.
 _COMMANDS: Final[Mapping[str, str]] = {
     "diff": "analyzer.cli.commands.diff",
+    "log": "analyzer.cli.commands.log",
     "show": "analyzer.cli.commands.show",
     "trace": "analyzer.cli.commands.trace",
     "graph": "analyzer.cli.commands.graph",

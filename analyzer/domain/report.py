@@ -152,3 +152,36 @@ class DiffReport:
     def breaks_a_limit(self) -> bool:
         """Whether the effect on a server is one that its team will not have."""
         return any(effect.broken for effect in self.effects)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One commit that changed a formula; `kind` is the strongest of its changes.
+
+    `side` is ``head``, or ``base`` for a commit that only the base's own line has. `twin` is the commit of the other
+    side that made the same change; `undone_by` and `undoes` pair a change with the one that took it back.
+    """
+
+    commit: CommitReference
+    kind: Kind
+    changes: tuple[Change, ...]
+    side: str = "head"
+    twin: str | None = None
+    undone_by: str | None = None
+    undoes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogReport:
+    """The commits between two revisions that changed a formula, newest first.
+
+    `commits` are those that were looked at, `extracted` those whose formula had to be extracted.
+    """
+
+    base: Revision
+    head: Revision
+    merge_base: str
+    entries: tuple[LogEntry, ...]
+    commits: int
+    extracted: int
+    notes: tuple[str, ...] = ()

@@ -23,18 +23,18 @@ _GATES: Final = ("diff", "check")
 FORMATS: Final[Mapping[str, Format]] = {
     "text": Format(
         "analyzer.render.text",
-        (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact", "timeline"),
+        (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact", "timeline", "log"),
         (".txt",),
     ),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),
     "mermaid": Format("analyzer.render.mermaid", ("graph",), (".mmd",)),
     "json": Format(
         "analyzer.render.json",
-        (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve", "impact", "timeline"),
+        (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve", "impact", "timeline", "log"),
         (".json",),
     ),
     "markdown": Format(
-        "analyzer.render.markdown", (*_GATES, "rules", "explain", "impact", "timeline"), (".md", ".markdown")
+        "analyzer.render.markdown", (*_GATES, "rules", "explain", "impact", "timeline", "log"), (".md", ".markdown")
     ),
     "python": Format("analyzer.render.python", ("show",), (".py",)),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),

@@ -14,7 +14,16 @@ from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitF
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
-from analyzer.domain.report import Change, CommitReference, DiffReport, MachineFraction, Side, Witness
+from analyzer.domain.report import (
+    Change,
+    CommitReference,
+    DiffReport,
+    LogEntry,
+    LogReport,
+    MachineFraction,
+    Side,
+    Witness,
+)
 from analyzer.domain.rules import ChangeExample, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.source import Revision, Span
@@ -30,6 +39,7 @@ from analyzer.domain.views import (
 )
 from analyzer.render.explain_json import explain_object
 from analyzer.render.page import Page
+from analyzer.render.upstream import pull_link
 
 SCHEMA_VERSION: Final = 1
 Object = dict[str, Any]
@@ -39,6 +49,25 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     del page
     return write_object(diff_object(report))
+
+
+def render_log(report: LogReport, page: Page) -> str:
+    """The commits that changed a formula."""
+    return write_object([_log_entry(entry, page) for entry in report.entries])
+
+
+def _log_entry(entry: LogEntry, page: Page) -> Object:
+    pr = entry.commit.pr
+    return {
+        **_commit(entry.commit),
+        "link": None if pr is None else pull_link(page.upstream, pr),
+        "kind": entry.kind.label,
+        "changes": [change_object(change) for change in entry.changes],
+        "side": entry.side,
+        "twin": entry.twin,
+        "undone_by": entry.undone_by,
+        "undoes": entry.undoes,
+    }
 
 
 def render_check(report: CheckReport, page: Page) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
-from analyzer.domain.report import DiffReport
+from analyzer.domain.report import DiffReport, LogReport
 from analyzer.domain.timeline import TimelineReport
 from analyzer.domain.views import RulesReport
 from analyzer.render.check_markdown import write_check
@@ -15,6 +15,7 @@ from analyzer.render.comment import write_comment
 from analyzer.render.defuse import defuse
 from analyzer.render.explain_markdown import write_explain
 from analyzer.render.impact_markdown import write_impact
+from analyzer.render.log_markdown import write_log
 from analyzer.render.page import Page
 from analyzer.render.rules_markdown import write_rules
 from analyzer.render.timeline_markdown import write_timeline
@@ -23,6 +24,11 @@ from analyzer.render.timeline_markdown import write_timeline
 def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     return _joined(write_comment(report, page))
+
+
+def render_log(report: LogReport, page: Page) -> str:
+    """The commits that changed a formula."""
+    return _joined(write_log(report, page))
 
 
 def render_check(report: CheckReport, page: Page) -> str:

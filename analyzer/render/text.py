@@ -8,7 +8,7 @@ from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
-from analyzer.domain.report import DiffReport
+from analyzer.domain.report import DiffReport, LogReport
 from analyzer.domain.solution import SolveReport
 from analyzer.domain.terms import UNSET
 from analyzer.domain.timeline import TimelineReport
@@ -28,6 +28,7 @@ from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
 from analyzer.render.explain_text import write_explain
 from analyzer.render.impact_text import write_impact
+from analyzer.render.log_text import write_log
 from analyzer.render.page import Page
 from analyzer.render.rules_text import write_rules
 from analyzer.render.solve_text import write_solve
@@ -41,6 +42,13 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     document = Document(page.width)
     write_diff(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_log(report: LogReport, page: Page) -> str:
+    """The commits that changed a formula."""
+    document = Document(page.width)
+    write_log(document, report, page)
     return paint(document, colour=page.colour)
 
 

@@ -25,9 +25,9 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.solution import Solution
 from analyzer.render.formats import FORMATS, formats_of, render
 from analyzer.render.page import Page
-from tests.support.samples import REVISION, extraction, judgement, report, snapshot, write_rules
+from tests.support.samples import REVISION, extraction, judgement, log_report, report, snapshot, write_rules
 
-COMMANDS = ("diff", "show", "trace", "eval", "rules", "graph", "check")
+COMMANDS = ("diff", "show", "trace", "eval", "rules", "graph", "check", "log")
 
 
 def schema(command: str) -> dict[str, Any]:
@@ -57,6 +57,7 @@ def reports(rules: RuleSet) -> dict[str, Any]:
         "rules": catalogue(rules, ()),
         "graph": graph(snapshot()),
         "check": judgement(),
+        "log": log_report(),
     }
 
 

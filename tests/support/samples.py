@@ -19,7 +19,7 @@ from analyzer.domain.extraction import (
     UnitFinding,
 )
 from analyzer.domain.judgement import CheckReport, Finding, Violation
-from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
+from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, LogEntry, LogReport, Side, Witness
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.terms import NONE, Term, raising
@@ -278,3 +278,15 @@ def judgement() -> CheckReport:
         coverage=extraction().coverage,
         notes=("v0.4 resolved to tag v0.4.0",),
     )
+
+
+def log_report() -> LogReport:
+    """Two commits, one on either line; subjects are what strangers wrote."""
+    changes = report().changes
+    ours = CommitReference("c" * 40, "2025-01-02T03:04:05+00:00", "Fix [link](x) @all \x1b[31m (#12)", 12)
+    theirs = CommitReference("d" * 40, "2025-01-01T03:04:05+00:00", "::error::Update docs", None)
+    entries = (
+        LogEntry(ours, Kind.SEMANTIC, changes, twin="d" * 40, undone_by="e" * 40),
+        LogEntry(theirs, Kind.SEMANTIC, changes[:1], side="base", twin="c" * 40),
+    )
+    return LogReport(REVISION, REVISION, "f" * 40, entries, 1234, 5, ("v0.4 resolved to tag v0.4.0",))

@@ -17,6 +17,7 @@ _WORDS: Final = {
     "wheels": "releases from the package index",
     "snapshot": "extracted formulas",
     "diff": "comparisons",
+    "history": "formulas of single commits",
 }
 
 

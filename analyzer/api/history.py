@@ -1,0 +1,51 @@
+"""Puts together what `log` and `diff --blame` need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.api.workers import WorkerPool
+from analyzer.application.analysis import is_immutable
+from analyzer.application.history import log as use_case
+from analyzer.application.scope import Scope
+from analyzer.application.selection import check_scope, select_roots
+from analyzer.domain.characters import printable
+from analyzer.domain.errors import UsageError
+from analyzer.domain.report import LogReport
+from analyzer.domain.source import Revision
+
+if TYPE_CHECKING:
+    from analyzer.api.workspace import Options, Workspace
+
+
+def find_commits(workspace: Workspace, options: Options, base: str, head: str, scope: Scope) -> LogReport:
+    """Every commit between two refs that changed a formula."""
+    check_scope(scope, workspace.rules)
+    clone = workspace.clone
+    old, new = (_commit(clone.resolve(spec)) for spec in (base, head))
+    history = clone.history()
+    fork = history.merge_base(old.commit, new.commit)
+    if fork is None:
+        raise UsageError(
+            f"{printable(base)} and {printable(head)} have no common history",
+            hint="a shallow clone may lack it, run `git fetch --unshallow`",
+        )
+    roots = select_roots(scope.quantities, workspace.rules)
+    ours, theirs = history.line(fork, new.commit), history.line(fork, old.commit)
+    with WorkerPool(workspace, options, scope) as workers:
+        found, other = (use_case.trace_line(line, workers, roots) for line in (ours, theirs))
+    return LogReport(
+        base=old,
+        head=new,
+        merge_base=fork,
+        entries=use_case.mark_twins(found.entries, other.entries),
+        commits=ours.total + theirs.total,
+        extracted=found.extracted + other.extracted,
+        notes=tuple(dict.fromkeys(side.note for side in (old, new) if side.note)),
+    )
+
+
+def _commit(revision: Revision) -> Revision:
+    if not is_immutable(revision):
+        raise UsageError(f"{printable(revision.spec)} is no commit", hint="give a tag, branch or commit")
+    return revision

@@ -1,0 +1,1 @@
+"""Which commits between two revisions changed a formula."""

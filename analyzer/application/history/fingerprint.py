@@ -1,0 +1,165 @@
+"""What the files of a tree say to one extraction: two trees that say the same have the same formula."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Final
+
+from analyzer.domain.errors import SourceSyntaxError
+from analyzer.domain.history import ClassNeeds, ModuleNeeds, Needs
+from analyzer.domain.modules import ClassFacts, Definition, ModuleFacts
+from analyzer.domain.source import SourceFile
+from analyzer.flow.callgraph import COMMON_NAMES
+from analyzer.flow.roots import module_name
+from analyzer.frontend.index import effects_of, index_module
+from analyzer.frontend.meaning import meaning
+from analyzer.symbolic.toplevel import is_registry
+
+_WORD: Final = re.compile(r"\w+")
+# The interpreter reads off a constructor it does not enter which class an attribute is of.
+_ATTRIBUTE_CLASS: Final = re.compile(r"self\.(\w+)\s*(?::[^=\n]+)?=\s*([A-Za-z_][\w.]*)\(")
+_ABSENT: Final = "absent"
+# Files whose facts are kept: the large ones take some megabytes each.
+_KEPT: Final = 64
+
+Said = dict[str, object]
+
+
+class Sources:
+    """Files by path and blob, with the facts of those seen last: what one commit leaves, the next one finds."""
+
+    def __init__(self, read: Callable[[str, str], SourceFile]) -> None:
+        self.read = read
+        self._facts: OrderedDict[tuple[str, str], ModuleFacts] = OrderedDict()
+
+    def facts(self, path: str, blob: str) -> ModuleFacts:
+        """The facts of a file. Raises SourceSyntaxError."""
+        key = (path, blob)
+        if key not in self._facts:
+            self._facts[key] = index_module(self.read(path, blob), module_name(path))
+            if len(self._facts) > _KEPT:
+                self._facts.popitem(last=False)
+        self._facts.move_to_end(key)
+        return self._facts[key]
+
+
+class Listener:
+    """Reads from the files of a tree what one extraction asked of them, and nothing else."""
+
+    def __init__(self, needs: Needs, sources: Sources) -> None:
+        self._needs = needs
+        self._sources = sources
+        self._sought = frozenset(word for needle in needs.needles for word in _WORD.findall(needle)) - {"class"}
+        self._digests: dict[tuple[str, str], str] = {}
+
+    def digest(self, path: str, blob: str) -> str:
+        """What the file says where it was asked, as a digest; of a file that does not parse, its blob."""
+        key = (path, blob)
+        if key not in self._digests:
+            asked = self._needs.files[path]
+            assert asked is not None
+            try:
+                facts = self._sources.facts(path, blob)
+            except SourceSyntaxError:
+                self._digests[key] = blob
+            else:
+                self._digests[key] = _digest(self.module(facts, asked))
+        return self._digests[key]
+
+    def is_found(self, path: str, blob: str | None) -> bool:
+        """Whether a search through the texts of the tree finds something in this one."""
+        if blob is None or not self._needs.needles:
+            return False
+        if path not in self._needs.searched and not path.startswith(self._folders):
+            return False
+        content = self._sources.read(path, blob).content
+        return any(needle.encode() in content for needle in self._needs.needles)
+
+    @cached_property
+    def _folders(self) -> tuple[str, ...]:
+        """The folders that were searched."""
+        return tuple({f"{path.rpartition('/')[0]}/" for path in self._needs.searched})
+
+    def module(self, facts: ModuleFacts, asked: ModuleNeeds) -> Said:
+        """What `facts` say where they were asked, by item."""
+        said: Said = {f"name {name}": self._name(facts, name, asked) for name in sorted(asked.names)}
+        said["stars"] = facts.stars
+        for name, needs in sorted(asked.classes.items()):
+            if name in facts.classes:
+                for item, what in self._class(facts.classes[name], needs, asked):
+                    said[f"{name} {item}"] = what
+        if asked.every:
+            for definition in facts.definitions:
+                said[f"driver {definition.qualname}"] = self._driver(definition)
+        if asked.calls:
+            said["calls"] = [meaning(statement.text) for statement in facts.calls]
+        return {item: what for item, what in said.items() if what}
+
+    def _name(self, facts: ModuleFacts, name: str, asked: ModuleNeeds) -> object:
+        """What a name at the top level is bound to."""
+        if name in facts.functions:
+            return self._definition(facts.functions[name], asked)
+        if name in facts.classes:
+            cls = facts.classes[name]
+            return ("class", cls.bases, cls.decorators)
+        binding = facts.imports.get(name)
+        statements = [meaning(statement.text) for statement in facts.statements if name in statement.names]
+        if binding is None and not statements:
+            return _ABSENT
+        origin = None if binding is None else (binding.module, binding.member)
+        return (origin, statements, name in facts.reassigned)
+
+    def _class(self, cls: ClassFacts, needs: ClassNeeds, asked: ModuleNeeds) -> Iterator[tuple[str, object]]:
+        yield "bases", (cls.bases, cls.decorators)
+        if needs.every_method:
+            yield "registry", is_registry(cls)
+        if needs.every_field:
+            yield "fields", tuple(cls.fields)
+        for name in sorted(needs.names | (cls.fields.keys() if needs.every_field else frozenset())):
+            field = cls.fields.get(name)
+            if field is not None:
+                yield name, (field.annotation, None if field.value is None else meaning(f"({field.value})"))
+        for name, method in cls.methods.items():
+            looked_up = name in needs.names
+            if looked_up or needs.every_method:
+                what = self._definition(method, asked, looked_up=looked_up)
+                if what:
+                    yield f"{name}()", what
+
+    def _definition(self, definition: Definition, asked: ModuleNeeds, *, looked_up: bool = True) -> object:
+        """What was read of a function: all of it, what it touches, or that it is there."""
+        head = (definition.decorators, definition.parameters, definition.returns)
+        if definition.qualname in asked.bodies:
+            return (head, meaning(definition.text))
+        touched = self._touched(definition) if definition.qualname in asked.touches else ()
+        if not looked_up:
+            # One that is new to a class whose methods were all listed.
+            return self._touched(definition) or None
+        attributes: Iterable[object] = ()
+        if definition.name == "__init__":
+            attributes = sorted(set(_ATTRIBUTE_CLASS.findall(definition.text)))
+        return ("there", definition.decorators, touched, attributes)
+
+    def _touched(self, definition: Definition) -> object:
+        """What of the names that a definition touches could make it matter; empty when nothing does."""
+        effects, needs = effects_of(definition.text), self._needs
+        if needs.relevant is None or needs.effectful is None:
+            return [sorted(names) for names in (effects.writes, effects.own_writes, effects.calls, effects.named)]
+        writes = (effects.writes | effects.named if needs.by_name else effects.writes) & needs.relevant
+        own = effects.own_writes & needs.relevant
+        called = {call.rpartition(".")[2] for call in effects.calls} | {p.rpartition(".")[2] for p in effects.passed}
+        found = (sorted(writes), sorted(own), sorted((called & needs.effectful) - COMMON_NAMES), effects.raises)
+        computed = needs.by_name and "*" in effects.named
+        return (*found, computed) if any((*found, computed)) else ()
+
+    def _driver(self, definition: Definition) -> object:
+        effects = effects_of(definition.text)
+        return sorted({call.rpartition(".")[2] for call in effects.calls} & self._sought)
+
+
+def _digest(said: Mapping[str, object]) -> str:
+    return hashlib.sha256(repr(sorted(said.items())).encode("utf-8", "surrogatepass")).hexdigest()

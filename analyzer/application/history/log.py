@@ -1,0 +1,160 @@
+"""The use case of `log`: which commits between two revisions changed a formula, and how."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from analyzer.application.history.line import Followed, Stretch, broken, cut, together
+from analyzer.domain.history import Commit, Line, Point
+from analyzer.domain.report import Change, CommitReference, Kind, LogEntry
+from analyzer.domain.rules import ROOTS
+
+_PULL_REQUEST: Final = re.compile(r"\(#(\d{1,9})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One stretch to follow from one root; a `cautious` follower looks at every commit that touches a file read."""
+
+    root: str
+    stretch: Stretch
+    cautious: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One commit, with the formulas before and after it by root.
+
+    Before a commit with which a lost formula comes back stands what was there before it was lost; `restores` says so.
+    """
+
+    commit: Commit
+    before: Mapping[str, Point]
+    after: Mapping[str, Point]
+    restores: bool = False
+
+
+class Workers(Protocol):
+    """Who does the work; results come in the order of the tasks."""
+
+    def follow(self, tasks: Sequence[Task]) -> list[Followed]:
+        """What is found along stretches."""
+        ...
+
+    def compare(self, steps: Sequence[Step]) -> list[tuple[Change, ...]]:
+        """What the steps changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The commits of one line that changed a formula, newest first, and how much was extracted for it."""
+
+    entries: tuple[LogEntry, ...]
+    extracted: int
+
+
+def trace_line(line: Line, workers: Workers, roots: Sequence[str] = ROOTS) -> History:
+    """The commits of `line` that changed a formula from one of `roots`."""
+    if not line.commits:
+        return History((), 0)
+    stretches = cut(line)
+    tasks = [Task(root, stretch) for stretch in stretches for root in roots]
+    results = workers.follow(tasks)
+    followed = {root: results[number :: len(roots)] for number, root in enumerate(roots)}
+    again = [
+        (root, number, Task(root, stretches[number], cautious=True))
+        for root in roots
+        for number in broken(followed[root])
+    ]
+    for (root, number, _), result in zip(again, workers.follow([task for *_, task in again]), strict=True):
+        followed[root][number] = result
+    steps = list(_steps(line, {root: together(followed[root]) for root in roots}))
+    changes = workers.compare(steps)
+    entries = [_entry(step.commit, found) for step, found in zip(steps, changes, strict=True) if found]
+    extracted = sum(result.extracted for results in followed.values() for result in results)
+    return History(tuple(mark_undone(entries)), extracted)
+
+
+def _steps(line: Line, points: Mapping[str, Sequence[Point]]) -> Iterator[Step]:
+    """The commits at which the formula from some root becomes another one, oldest first."""
+    at = {(root, point.sha): point for root, found in points.items() for point in found}
+    current = {root: found[0] for root, found in points.items()}
+    sound = dict(current)
+    for commit in line.commits:
+        following = {root: at.get((root, commit.sha), point) for root, point in current.items()}
+        if following != current:
+            restores = any(point.error and not following[root].error for root, point in current.items())
+            yield Step(commit, dict(sound), following, restores)
+            current = following
+            sound |= {root: point for root, point in following.items() if not point.error}
+
+
+def _entry(commit: Commit, changes: tuple[Change, ...]) -> LogEntry:
+    return LogEntry(reference(commit), max(change.kind for change in changes), changes)
+
+
+def reference(commit: Commit) -> CommitReference:
+    """`commit` as reports name it, with the pull request that its subject ends with."""
+    requests = _PULL_REQUEST.findall(commit.subject)
+    return CommitReference(commit.sha, commit.date, commit.subject, int(requests[-1]) if requests else None)
+
+
+Key = frozenset[tuple[str, str, str]]
+
+
+def _key(entry: LogEntry, *, reversed_: bool = False) -> Key:
+    """What an entry changed, as text; the other way round with `reversed_`."""
+    sides = [
+        (change.quantity, change.before.text if change.before else "", change.after.text if change.after else "")
+        for change in entry.changes
+        if change.kind >= Kind.UNIT
+    ]
+    return frozenset((name, after, before) if reversed_ else (name, before, after) for name, before, after in sides)
+
+
+def mark_undone(entries: Sequence[LogEntry]) -> Iterator[LogEntry]:
+    """`entries`, oldest first, come out newest first, a change and the one that took it back marked as a pair."""
+    open_changes: dict[Key, int] = {}
+    found = list(entries)
+    for number, entry in enumerate(entries):
+        taken_back = open_changes.pop(_key(entry, reversed_=True), None) if _key(entry) else None
+        if taken_back is None:
+            open_changes[_key(entry)] = number
+        else:
+            found[number] = replace(entry, undoes=entries[taken_back].commit.sha)
+            found[taken_back] = replace(found[taken_back], undone_by=entry.commit.sha)
+    yield from reversed(found)
+
+
+def mark_twins(head: Sequence[LogEntry], base: Sequence[LogEntry]) -> tuple[LogEntry, ...]:
+    """The entries of both sides, newest first; those that made the same change on both name each other."""
+    known = {_key(entry): entry.commit.sha for entry in base}
+    ours = {_key(entry): entry.commit.sha for entry in head}
+    marked = [replace(entry, twin=known.get(_key(entry))) for entry in head]
+    marked += [replace(entry, side="base", twin=ours.get(_key(entry))) for entry in base]
+    # A side keeps its own order: dates of commits go back and forth.
+    return tuple(_merged(marked[: len(head)], marked[len(head) :]))
+
+
+def _merged(one: list[LogEntry], other: list[LogEntry]) -> Iterator[LogEntry]:
+    while one and other:
+        newer = one if one[0].commit.date >= other[0].commit.date else other
+        yield newer.pop(0)
+    yield from (*one, *other)
+
+
+Select = Callable[[LogEntry], LogEntry | None]
+
+
+def selected(entries: Sequence[LogEntry], kinds: Sequence[Kind]) -> tuple[LogEntry, ...]:
+    """The entries of the `kinds` asked for, each with the changes of those; else those that changed a result."""
+    wanted = set(kinds) or {kind for kind in Kind if kind >= Kind.UNIT}
+    return tuple(
+        replace(entry, changes=tuple(change for change in entry.changes if change.kind in wanted))
+        for entry in entries
+        if entry.kind in wanted
+    )

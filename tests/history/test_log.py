@@ -1,0 +1,124 @@
+"""`log` names the commits that changed a formula, and no other."""
+
+from __future__ import annotations
+
+from analyzer import api
+from analyzer.domain.report import Kind, LogReport
+from tests.history.conftest import Repository
+
+PAGED = "self.max_total_num_tokens = self.profile_max_num_token(before) // self.page_size * self.page_size"
+PLAIN = "self.max_total_num_tokens = self.profile_max_num_token(before)"
+
+
+def log(repository: Repository, base: str, head: str, **options: object) -> LogReport:
+    """The commits of the repository that changed a formula."""
+    return api.log(base, head, options=api.Options(repo=repository.folder), **options)  # type: ignore[arg-type]
+
+
+def subjects(report: LogReport) -> list[str]:
+    return [entry.commit.subject for entry in report.entries]
+
+
+def test_the_commit_that_changed_the_formula_is_named_whatever_its_subject(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    repository.commit("Fix the formula", methods="def unrelated(self):\n    return 1")
+    changed = repository.commit("Update docs (#123)", pool=PAGED, methods="def unrelated(self):\n    return 2")
+    repository.commit("Change the KV cache", pool=f"# why\n{PAGED}", methods="def unrelated(self):\n    return 3")
+    repository.git("tag", "v0.2.0")
+    (entry,) = log(repository, "v0.1.0", "v0.2.0").entries
+    assert entry.commit.sha == changed
+    assert (entry.commit.subject, entry.commit.pr) == ("Update docs (#123)", 123)
+    assert entry.kind is Kind.ROUNDING
+    assert {change.quantity for change in entry.changes} == {"max_total_num_tokens"}
+
+
+def test_only_commits_that_say_something_else_where_it_was_asked_are_extracted(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    for number in range(5):
+        repository.commit(f"Unrelated {number}", methods=f"def unrelated(self):\n    return {number}")
+    repository.commit("Reformat", pool=f"# a comment\n{PLAIN}")
+    repository.commit("Log", pool=f'logger.info("%s tokens", before)\n{PLAIN}')
+    report = log(repository, "v0.1.0", "main")
+    assert report.entries == ()
+    assert report.commits == 7
+    assert report.extracted == 2, "the start, from each of the two roots"
+
+
+def test_what_a_helper_in_another_file_does_counts(repository: Repository) -> None:
+    helper = "sglang/srt/model_executor/sizes.py"
+    parts = {
+        "imports": "from sglang.srt.model_executor.sizes import usable",
+        "pool": "self.max_total_num_tokens = usable(self.profile_max_num_token(before))",
+    }
+    repository.commit("Start", {helper: "def usable(tokens):\n    return tokens\n"}, **parts)
+    repository.commit("Words", {helper: "def usable(tokens):\n    '''All.'''\n    return tokens\n"}, **parts)
+    repository.commit("Less", {helper: "def usable(tokens):\n    return tokens - 1\n"}, **parts)
+    assert subjects(log(repository, "main~2", "main")) == ["Less"]
+
+
+def test_a_module_that_was_looked_for_in_vain_counts_when_it_appears(repository: Repository) -> None:
+    parts = {
+        "imports": "try:\n    from sglang.srt.limits import LIMIT\nexcept ImportError:\n    LIMIT = 1000",
+        "pool": "self.max_total_num_tokens = min(self.profile_max_num_token(before), LIMIT)",
+    }
+    repository.commit("Start", **parts)
+    repository.commit("Add a limit", {"sglang/srt/limits.py": "LIMIT = 2000\n"}, **parts)
+    assert subjects(log(repository, "main~1", "main")) == ["Add a limit"]
+
+
+def test_a_change_and_its_revert_are_a_pair(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    done = repository.commit("Page the pool", pool=PAGED)
+    undone = repository.commit('Revert "Page the pool"', pool=PLAIN)
+    report = log(repository, "v0.1.0", "main")
+    later, earlier = report.entries
+    assert (later.commit.sha, later.undoes) == (undone, done)
+    assert (earlier.commit.sha, earlier.undone_by) == (done, undone)
+
+
+def test_a_formula_that_is_lost_and_found_again_is_told_at_both_commits(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    repository.commit("Break", pool="self.max_total_num_tokens = (")
+    repository.commit("Mend", pool=PLAIN)
+    mended, broken = log(repository, "v0.1.0", "main").entries
+    assert (broken.commit.subject, broken.kind) == ("Break", Kind.LOST)
+    assert (mended.commit.subject, mended.kind) == ("Mend", Kind.LOST)
+    assert "again" in mended.changes[-1].summary
+
+
+def test_a_release_branch_is_judged_against_the_fork(repository: Repository) -> None:
+    repository.commit("Start")
+    repository.git("checkout", "--quiet", "-b", "release")
+    picked = repository.commit("Page the pool (#1) (#9)", pool=PAGED)
+    repository.commit("Cap the pool", pool=f"{PAGED}\nself.max_total_num_tokens -= 1", tag="v0.1.0")
+    repository.git("checkout", "--quiet", "main")
+    original = repository.commit("Page the pool (#1)", pool=PAGED, tag="v0.2.0")
+    report = log(repository, "v0.1.0", "v0.2.0")
+    assert {(entry.commit.subject, entry.side, entry.twin) for entry in report.entries} == {
+        ("Page the pool (#1)", "head", picked),
+        ("Page the pool (#1) (#9)", "base", original),
+        ("Cap the pool", "base", None),
+    }
+
+
+def test_a_rewrite_is_listed_on_request(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    cell = """
+        heads = self.model_config.get_num_kv_heads(self.tp_size)
+        return 4 * self.model_config.num_hidden_layers * self.model_config.head_dim * heads
+    """
+    repository.commit("Rewrite", cell=cell)
+    assert subjects(log(repository, "v0.1.0", "main")) == []
+    assert subjects(log(repository, "v0.1.0", "main", kinds=[Kind.REFACTOR])) == ["Rewrite"]
+
+
+def test_log_and_diff_agree(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    repository.commit("Page", pool=PAGED)
+    repository.commit("Four bytes", pool=PAGED, cell="return self.model_config.head_dim * 4")
+    repository.commit("Words", pool=PAGED, cell="# four\nreturn self.model_config.head_dim * 4", tag="v0.2.0")
+    found = log(repository, "v0.1.0", "v0.2.0")
+    direct = api.diff("v0.1.0", "v0.2.0", options=api.Options(repo=repository.folder))
+    assert subjects(found) == ["Four bytes", "Page"]
+    explained = {change.quantity for entry in found.entries for change in entry.changes}
+    assert {change.quantity for change in direct.changes if change.kind >= Kind.UNIT} <= explained
