@@ -61,7 +61,8 @@ class Exploration:
         self.program = TreeProgram(tree, index_module) if recorder is None else RecordingProgram(tree, recorder)
         self.graph = CallGraph(self.program, effects_of if recorder is None else recorder.effects, rules.anchors)
         if recorder is not None:
-            recorder.begin(self.program, self.graph)
+            measuring = (*rules.anchors["measure_functions"], *rules.anchors["freeing_functions"])
+            recorder.begin(self.program, self.graph, measuring)
         self._search = RootSearch(tree, self.program, self.graph, rules.anchors)
 
     @property

@@ -39,23 +39,28 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ClassNeeds:
-    """What was asked of one class: its members called `names`, or `every_method`, or `every_field`."""
+    """What was asked of one class: its members called `names`, or `every_method`, or `every_field`.
+
+    Of fields that were only listed, the values of `computed` were needed.
+    """
 
     names: frozenset[str]
     every_method: bool
     every_field: bool
+    computed: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleNeeds:
     """What an extraction asked of one module; a change of anything else cannot change what it found.
 
-    `names` were looked up at the top level; `every` says that all definitions were listed. `bodies` are the
-    qualified names of what was lowered, `touches` of what only the names it touches were asked of. `calls`: the
-    registry calls at the top level were made.
+    `names` were looked up at the top level; those that are `idle` are there and led to nothing. `every` says that
+    all definitions were listed. `bodies` are the qualified names of what was lowered, `touches` of what only the
+    names it touches were asked of. `calls`: the registry calls at the top level were made.
     """
 
     names: frozenset[str]
+    idle: frozenset[str]
     every: bool
     classes: Mapping[str, ClassNeeds]
     bodies: frozenset[str]
@@ -69,15 +74,16 @@ class Needs:
 
     `files` maps every path that was asked for to what was asked of it, None where there was no such file.
     `searched` are the paths whose text was searched for `needles`. Of what was not lowered only the writes of
-    `relevant` attributes and the calls of `effectful` names could matter; `by_name`: naming an attribute writes it.
-    Both are None where the extraction failed before that was known.
+    `relevant` attributes and the calls of `effectful` or `raising` names could matter; None where the extraction
+    failed before they were known. `by_name`: naming an attribute writes it, and what raises does not count.
     """
 
     files: Mapping[str, ModuleNeeds | None]
     searched: frozenset[str]
     needles: frozenset[str]
     relevant: frozenset[str] | None
-    effectful: frozenset[str] | None
+    effectful: frozenset[str]
+    raising: frozenset[str]
     by_name: bool
 
 

@@ -17,10 +17,17 @@ _PURE: Final = frozenset({"len", "round", "str", "repr", "int", "float", "min", 
 def meaning(text: str) -> str:
     """A digest of what `text` says; of the text itself when it cannot be parsed."""
     try:
-        tree = ast.parse(text)
+        tree = silenced(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return hashlib.sha256(ast.dump(_Silent().visit(tree)).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def silenced(text: str) -> ast.Module:
+    """The syntax of `text` without what only people read."""
+    tree = _Silent().visit(ast.parse(text))
+    assert isinstance(tree, ast.Module)
+    return tree
 
 
 class _Silent(ast.NodeTransformer):

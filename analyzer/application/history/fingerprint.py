@@ -17,6 +17,8 @@ from analyzer.flow.callgraph import COMMON_NAMES
 from analyzer.flow.roots import module_name
 from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.meaning import meaning
+from analyzer.frontend.slicing import Concern, relevant_meaning
+from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.toplevel import is_registry
 
 _WORD: Final = re.compile(r"\w+")
@@ -86,7 +88,7 @@ class Listener:
 
     def module(self, facts: ModuleFacts, asked: ModuleNeeds) -> Said:
         """What `facts` say where they were asked, by item."""
-        said: Said = {f"name {name}": self._name(facts, name, asked) for name in sorted(asked.names)}
+        said: Said = {f"name {name}": self._name(facts, name, asked) for name in sorted(asked.names - asked.idle)}
         said["stars"] = facts.stars
         for name, needs in sorted(asked.classes.items()):
             if name in facts.classes:
@@ -117,9 +119,9 @@ class Listener:
         yield "bases", (cls.bases, cls.decorators)
         if needs.every_method:
             yield "registry", is_registry(cls)
-        if needs.every_field:
+        if needs.every_field and _is_positional(cls):
             yield "fields", tuple(cls.fields)
-        for name in sorted(needs.names | (cls.fields.keys() if needs.every_field else frozenset())):
+        for name in sorted(needs.names | needs.computed):
             field = cls.fields.get(name)
             if field is not None:
                 yield name, (field.annotation, None if field.value is None else meaning(f"({field.value})"))
@@ -134,31 +136,52 @@ class Listener:
         """What was read of a function: all of it, what it touches, or that it is there."""
         head = (definition.decorators, definition.parameters, definition.returns)
         if definition.qualname in asked.bodies:
-            return (head, meaning(definition.text))
+            return (head, self._body(definition.text))
         touched = self._touched(definition) if definition.qualname in asked.touches else ()
         if not looked_up:
             # One that is new to a class whose methods were all listed.
             return self._touched(definition) or None
         attributes: Iterable[object] = ()
         if definition.name == "__init__":
-            attributes = sorted(set(_ATTRIBUTE_CLASS.findall(definition.text)))
+            named = set(_ATTRIBUTE_CLASS.findall(definition.text))
+            attributes = sorted(
+                pair for pair in named if self._needs.relevant is None or pair[0] in self._needs.relevant
+            )
         return ("there", definition.decorators, touched, attributes)
+
+    def _body(self, text: str) -> str:
+        """What of the source of a function that was run could matter."""
+        return meaning(text) if self._concern is None else relevant_meaning(text, self._concern)
+
+    @cached_property
+    def _concern(self) -> Concern | None:
+        needs = self._needs
+        if needs.relevant is None:
+            return None
+        return Concern(needs.relevant, needs.effectful, needs.raising, raises=not needs.by_name)
 
     def _touched(self, definition: Definition) -> object:
         """What of the names that a definition touches could make it matter; empty when nothing does."""
         effects, needs = effects_of(definition.text), self._needs
-        if needs.relevant is None or needs.effectful is None:
+        if needs.relevant is None:
             return [sorted(names) for names in (effects.writes, effects.own_writes, effects.calls, effects.named)]
         writes = (effects.writes | effects.named if needs.by_name else effects.writes) & needs.relevant
         own = effects.own_writes & needs.relevant
+        raising = frozenset[str]() if needs.by_name else needs.raising
         called = {call.rpartition(".")[2] for call in effects.calls} | {p.rpartition(".")[2] for p in effects.passed}
-        found = (sorted(writes), sorted(own), sorted((called & needs.effectful) - COMMON_NAMES), effects.raises)
+        found = (sorted(writes), sorted(own), sorted((called & (needs.effectful | raising)) - COMMON_NAMES))
+        raises = effects.raises and not needs.by_name
         computed = needs.by_name and "*" in effects.named
-        return (*found, computed) if any((*found, computed)) else ()
+        return (*found, raises, computed) if any((*found, raises, computed)) else ()
 
     def _driver(self, definition: Definition) -> object:
         effects = effects_of(definition.text)
         return sorted({call.rpartition(".")[2] for call in effects.calls} & self._sought)
+
+
+def _is_positional(cls: ClassFacts) -> bool:
+    """Whether the order of the fields says something: of a dataclass and of an enum."""
+    return bool(cls.decorators) or any(base.rpartition(".")[2] in ENUM_BASES for base in cls.bases)
 
 
 def _digest(said: Mapping[str, object]) -> str:

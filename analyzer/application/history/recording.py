@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from analyzer.domain.history import ClassNeeds, ModuleNeeds, Needs
 from analyzer.domain.modules import ClassFacts, Definition, Effects, ModuleFacts
@@ -16,6 +16,7 @@ from analyzer.frontend.index import effects_of, index_module
 from analyzer.ports import SourceTree
 
 V = TypeVar("V")
+_NONE: Final = frozenset[str]()
 
 
 class Asked(dict[str, V]):
@@ -98,9 +99,9 @@ class Recorder:
         self._searched.add(path)
         self._needles.update(needles)
 
-    def begin(self, program: TreeProgram, graph: CallGraph) -> None:
-        """Know who asks: `program` for files, `graph` for effects."""
-        self._program, self._graph = program, graph
+    def begin(self, program: TreeProgram, graph: CallGraph, always: Iterable[str]) -> None:
+        """Know who asks: `program` for files, `graph` for effects; calls of names in `always` matter anyhow."""
+        self._program, self._graph, self._always = program, graph, frozenset(always)
 
     def conclude(self, relevance: ModRef) -> None:
         """Know what could matter in the end; an exploration that fails does not get so far."""
@@ -116,7 +117,8 @@ class Recorder:
             frozenset(self._searched),
             frozenset(self._needles),
             None if relevance is None else frozenset(relevance.relevant),
-            None if relevance is None else frozenset(relevance.names | relevance.raising_names),
+            frozenset() if relevance is None else frozenset(relevance.names | self._always),
+            frozenset() if relevance is None else frozenset(relevance.raising_names),
             by_name,
         )
 
@@ -142,34 +144,44 @@ class Recorder:
             yield from facts.definitions
 
     def _of(self, path: str, near: set[str]) -> ModuleNeeds:
-        facts = self._modules.get(path)
-        if facts is None:
+        """What was asked of one file."""
+        if path not in self._plain:
             # It did not parse: any other content may.
-            return ModuleNeeds(
-                frozenset(), every=False, classes={}, bodies=frozenset(), touches=frozenset(), calls=False
-            )
+            return ModuleNeeds(_NONE, _NONE, every=False, classes={}, bodies=_NONE, touches=_NONE, calls=False)
+        facts, plain = self._modules[path], self._plain[path]
         imports, functions, classes = facts.imports, facts.functions, facts.classes
         assert isinstance(imports, Asked)
         assert isinstance(functions, Asked)
         assert isinstance(classes, Asked)
-        asked = {name: _class_needs(cls) for name, cls in dict.items(classes)}
-        own = self._plain[facts.path].definitions
+        names = frozenset(imports.keys_asked | functions.keys_asked | classes.keys_asked)
+        asked = {name: self._of_class(cls) for name, cls in dict.items(classes)}
         return ModuleNeeds(
-            names=frozenset(imports.keys_asked | functions.keys_asked | classes.keys_asked),
+            names=names,
+            idle=names & self._idle(plain, near),
             every=functions.every,
             classes={name: needs for name, needs in asked.items() if needs is not None},
-            bodies=frozenset(d.qualname for d in own if d.text in self._lowered),
-            touches=frozenset(d.qualname for d in own if d.text in near),
+            bodies=frozenset(d.qualname for d in plain.definitions if d.text in self._lowered),
+            touches=frozenset(d.qualname for d in plain.definitions if d.text in near),
             calls=any(statement.text in self._lowered for statement in facts.calls),
         )
 
+    def _idle(self, facts: ModuleFacts, near: set[str]) -> frozenset[str]:
+        """The functions and variables of a module that nothing was read of."""
+        used = {d.qualname for d in facts.definitions if d.text in self._lowered or d.text in near}
+        used |= {name for s in facts.statements if s.text in self._lowered for name in s.names}
+        bound = facts.functions.keys() | {name for s in facts.statements for name in s.names}
+        return frozenset(bound - used - facts.imports.keys() - facts.classes.keys())
 
-def _class_needs(cls: ClassFacts) -> ClassNeeds | None:
-    methods, fields = cls.methods, cls.fields
-    assert isinstance(methods, Asked)
-    assert isinstance(fields, Asked)
-    names = frozenset(methods.keys_asked | fields.keys_asked)
-    return ClassNeeds(names, methods.every, fields.every) if names or methods.every or fields.every else None
+    def _of_class(self, cls: ClassFacts) -> ClassNeeds | None:
+        """What was asked of one class, None for nothing."""
+        methods, fields = cls.methods, cls.fields
+        assert isinstance(methods, Asked)
+        assert isinstance(fields, Asked)
+        names = frozenset(methods.keys_asked | fields.keys_asked)
+        if not (names or methods.every or fields.every):
+            return None
+        computed = frozenset(name for name, field in dict.items(fields) if field.value in self._lowered)
+        return ClassNeeds(names, methods.every, fields.every, computed)
 
 
 def _called_as(definition: Definition) -> str:
