@@ -73,6 +73,7 @@ __all__ = [
     "accept",
     "add_effects",
     "analyse",
+    "blame",
     "cache",
     "check",
     "clear_cache",
@@ -471,6 +472,26 @@ def log(  # noqa: PLR0913 - each is an option of the command
     with Workspace(options) as workspace:
         report = find_commits(workspace, options, base, head, scope)
         return replace(report, entries=selected(report.entries, kinds))
+
+
+def blame(
+    report: DiffReport,
+    *,
+    scenarios: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    options: Options = _DEFAULTS,
+) -> DiffReport:
+    """`report` with the commits that introduced each change, as far as its sides are commits of a clone.
+
+    `scenarios` and `quantities` are those that the report was made for. Work is spread over processes as by `log`.
+    """
+    from analyzer.api.history import find_commits
+    from analyzer.application.history import blame as use_case
+
+    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    with Workspace(options) as workspace:
+        found = find_commits(workspace, options, report.base.spec, report.head.spec, scope)
+    return use_case.blame(report, found.entries)
 
 
 def cache() -> CacheReport:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def find_commits(workspace: Workspace, options: Options, base: str, head: str, scope: Scope) -> LogReport:
     """Every commit between two refs that changed a formula."""
+    if options.source not in (None, "git"):
+        raise UsageError("only a clone has a history", hint="leave out --source, or give a clone with --repo")
     check_scope(scope, workspace.rules)
     clone = workspace.clone
     old, new = (_commit(clone.resolve(spec)) for spec in (base, head))

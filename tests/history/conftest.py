@@ -30,7 +30,10 @@ class Repository:
         self, subject: str, files: Mapping[str, str | None] | None = None, /, tag: str = "", **parts: str
     ) -> str:
         """Commit the project with some `parts`, and with `files` below ``python/``; None deletes one."""
-        written: dict[str, str | None] = {**minimal_project(**parts), **(files or {})}
+        written: dict[str, str | None] = {
+            **minimal_project(**parts),
+            **(files or {}),
+        }
         for name, text in written.items():
             path = self.folder / "python" / name
             path.parent.mkdir(parents=True, exist_ok=True)

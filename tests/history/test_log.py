@@ -122,3 +122,25 @@ def test_log_and_diff_agree(repository: Repository) -> None:
     assert subjects(found) == ["Four bytes", "Page"]
     explained = {change.quantity for entry in found.entries for change in entry.changes}
     assert {change.quantity for change in direct.changes if change.kind >= Kind.UNIT} <= explained
+
+
+def test_blame_names_the_commits_of_each_change(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    paged = repository.commit("Page (#7)", pool=PAGED)
+    repository.commit("Halve", pool=PAGED, cell="return self.model_config.head_dim * 4")
+    repository.commit("Three bytes", pool=PAGED, cell="return self.model_config.head_dim * 3", tag="v0.2.0")
+    options = api.Options(repo=repository.folder)
+    report = api.blame(api.diff("v0.1.0", "v0.2.0", options=options), options=options)
+    commits = {change.quantity: change.commits for change in report.changes if change.kind >= Kind.UNIT}
+    assert [(commit.sha, commit.pr) for commit in commits["max_total_num_tokens"]] == [(paged, 7)]
+    assert [commit.subject for commit in commits["cell_size"]] == ["Halve", "Three bytes"]
+
+
+def test_blame_leaves_out_what_was_taken_back(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    repository.commit("Three bytes", cell="return self.model_config.head_dim * 3")
+    repository.commit("Back")
+    repository.commit("Five bytes", cell="return self.model_config.head_dim * 5", tag="v0.2.0")
+    options = api.Options(repo=repository.folder)
+    report = api.blame(api.diff("v0.1.0", "v0.2.0", options=options), options=options)
+    assert {commit.subject for change in report.changes for commit in change.commits} == {"Five bytes"}

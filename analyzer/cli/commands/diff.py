@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 )
 @fail_on_option
 @fail_if_option
+@click.option("--blame", is_flag=True, help="Name the commits that introduced each change; needs a clone.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
@@ -49,6 +50,7 @@ def command(
     base: str,
     head: str,
     pins: bool,  # noqa: FBT001 - click calls by keyword
+    blame: bool,  # noqa: FBT001 - the same
     fail_on: Kind | None,
     limits: tuple[Limit, ...],
     baseline: Path | None,
@@ -68,6 +70,8 @@ def command(
 
     if settings and not model.is_given:
         raise UsageError("--set describes a server", hint="give --model, or --gpu-memory and --weights")
+    if blame and model.is_given:
+        raise UsageError("--blame is about the formula", hint="leave out what describes a server")
     if limits and model.is_given:
         raise UsageError("--fail-if judges the servers in the settings", hint="describe this one there")
     with api.Workspace(common.for_api()) as workspace:
@@ -85,6 +89,8 @@ def command(
         scenarios, quantities = scenarios or configured.scenarios, quantities or configured.quantities
         check_limits(limits, servers, workspace.rules)
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
+        if blame:
+            report = api.blame(report, scenarios=scenarios, quantities=quantities, options=common.for_api())
         report = api.accept(report, configured, baseline)
         report = api.add_effects(report, servers, limits, options=workspace)
         emit("diff", report, common, workspace.rules, scenarios, pin=pin)
