@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from analyzer.domain.code import Parameter, PythonFunction, Statement, exception_name, expression, identifier
@@ -11,6 +11,7 @@ from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.iteration import EACH, FOR, is_loop_variable
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import Specialiser, in_result_unit, scenario_values
+from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     NONE,
     Atom,
@@ -66,8 +67,8 @@ class _Export:
         if quantity not in self._done:
             self._done[quantity] = identifier(quantity)
             text = self._write(self._specialiser.term(in_result_unit(formula)), quantity)
-            places = ", ".join(dict.fromkeys(f"{span.path}:{span.line}" for span in formula.locations[:_SHORT]))
-            self.statements.append(Statement(identifier(quantity), text, comment=f"[{formula.unit}] {places}".rstrip()))
+            comment = f"[{formula.unit}] {_places(formula.locations[:_SHORT])}".rstrip()
+            self.statements.append(Statement(identifier(quantity), text, comment=comment))
         return self._done[quantity]
 
     def _write(self, term: Term, prefix: str) -> str:
@@ -132,6 +133,14 @@ class _Export:
             return Parameter(identifier(name), unit, description, "None" if unset else None)
         is_plain = isinstance(default, Constant | Atom)
         return Parameter(identifier(name), unit, description, expression(default, {}), computed=not is_plain)
+
+
+def _places(spans: Iterable[Span]) -> str:
+    """Where a formula is, file by file."""
+    lines: dict[str, dict[str, None]] = {}
+    for span in spans:
+        lines.setdefault(span.path, {})[str(span.line)] = None
+    return "; ".join(f"{path}:{', '.join(numbers)}" for path, numbers in lines.items())
 
 
 def _is_inside_loop(term: Term) -> bool:
