@@ -269,6 +269,7 @@ def _read_symbol(name: str, table: RuleTable) -> SymbolRule:
         default=table.expression("default"),
         free=table.flag("free"),
         initial=table.flag("initial"),
+        hint=table.text("hint", default=""),
     )
     domain.close()
     return rule

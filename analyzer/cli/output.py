@@ -104,7 +104,9 @@ def _page(rules: RuleSet, scenarios: Iterable[str], pin: Pin | None, *, on_termi
 
 
 def _symbol_title(rule: SymbolRule) -> str:
-    return rule.description if rule.unit == "1" else f"{rule.description}, in {rule.unit}"
+    unit = "" if rule.unit == "1" else f", in {rule.unit}"
+    hint = f" ({rule.hint})" if rule.hint else ""
+    return f"{rule.description}{unit}{hint}"
 
 
 def _has_colours() -> bool:

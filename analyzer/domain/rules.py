@@ -35,7 +35,8 @@ class SymbolRule:
     `sources` are origins (``Class.attribute``, ``Class.method()``, ``function()``) that *are* this
     symbol; `default` is a formula over other symbols for when a case leaves it out and the release
     has no default of its own. `free` symbols stay open inside every scenario. An `initial` symbol is
-    what its class computes: what other code writes to the attribute later replaces it.
+    what its class computes: what other code writes to the attribute later replaces it. `hint` says
+    where a person finds the value.
     """
 
     name: str
@@ -46,6 +47,7 @@ class SymbolRule:
     default: Term | None = None
     free: bool = False
     initial: bool = False
+    hint: str = ""
 
 
 # What an exploration starts from: who constructs the runner, or the constructor of the options.

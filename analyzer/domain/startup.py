@@ -55,7 +55,8 @@ class Start:
     """One start of a server.
 
     `arguments` are those of SGLang by their own names, as printed; `observed` the quantities that came out.
-    `cost` is bytes per token, where a release prints them. `position` of `count` says which start of the log it is.
+    `cost` is bytes per token, where a release prints them, `slot` the bytes of a mamba state as its pool tells, with
+    the sentence about it. `position` of `count` says which start of the log it is.
     """
 
     version: str | None = None
@@ -63,6 +64,7 @@ class Start:
     ranks: tuple[RankReadings, ...] = ()
     observed: Mapping[str, int] = field(default_factory=dict)
     cost: float | None = None
+    slot: tuple[int, str] | None = None
     model_type: str | None = None
     scenario: str | None = None
     context_len: int | None = None

@@ -134,6 +134,9 @@ intermediate_ssm_state_cache size: 0.50GB
     assert start.scenario == "swa"
     assert values(start)["kv_cache"] == 14.02
     assert values(start)["mamba_states"] == 2.25
+    # A slot is what one request keeps: 1.75 GiB over the eight that are used and one more.
+    assert start.slot is not None
+    assert start.slot[0] == round(1.75 * 2**30 / 9)
     assert start.observed == {
         "max_total_num_tokens": 262528,
         "full_max_total_num_tokens": 262528,

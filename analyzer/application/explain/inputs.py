@@ -14,6 +14,7 @@ FRACTION: Final = "mem_fraction_static"
 TOKENS: Final = "max_total_num_tokens"
 COST: Final = "cell_size"
 REST: Final = "rest_memory"
+SLOT: Final = "mamba_cache_per_req"
 _ARGUMENTS: Final = "ServerArgs."
 _GIB: Final = 1 << 30
 _ELEMENT_SIZES: Final = (("fp8", 1), ("float8", 1), ("bf16", 2), ("bfloat16", 2), ("float16", 2), ("half", 2))
@@ -31,6 +32,8 @@ def read_inputs(
     values.update(printed.values)
     if start.cost is not None and start.cost > 0:
         values[COST] = int(start.cost) if start.cost.is_integer() else start.cost
+    if start.slot is not None:
+        values[SLOT], assumed[SLOT] = start.slot
     if start.context_len is not None:
         values["context_len"] = start.context_len
     _assume_kind(start, values, assumed)

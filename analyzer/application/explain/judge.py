@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS
+from analyzer.application.explain.inputs import COST, FRACTION, REST, SLOT, TOKENS
 from analyzer.domain.evaluation import CaseResult, Inputs
 from analyzer.domain.explanation import Difference, Tolerance
-from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
+from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, STATES, Reading, Start
 
 IsBelow = Callable[[str, str], bool]
 _GIB: Final = 1 << 30
@@ -53,8 +53,9 @@ def _rounding(readings: Mapping[str, Reading], inputs: Inputs) -> float:
     kept = 1 - fraction if isinstance(fraction, int | float) else 1 - _DEFAULT_FRACTION
     errors = {AFTER: 1.0, BEFORE: abs(kept)}
     error = sum(readings[name].error * weight for name, weight in errors.items() if name in readings)
-    if COST in inputs.assumed and KV_CACHE in readings:
-        error += readings[KV_CACHE].error
+    for name, pool in ((COST, KV_CACHE), (SLOT, STATES)):
+        if name in inputs.assumed and pool in readings:
+            error += readings[pool].error
     page = inputs.values.get("page_size")
     cost = inputs.values.get(COST)
     if isinstance(page, int | float) and isinstance(cost, int | float):

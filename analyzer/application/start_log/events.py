@@ -98,6 +98,7 @@ _FIGURES: Final = {
     "cost": re.compile(rf"(?:bytes_per_full_token|cell_size_bytes)={_NUMBER}"),
 }
 _STATE_SIZE: Final = re.compile(rf"(?:conv|ssm|temporal)\w{{0,40}} size: {_NUMBER} ?GB")
+_SLOT_SIZE: Final = re.compile(rf"\b(?:conv|ssm|temporal)\w{{0,40}} size: {_NUMBER} ?GB")
 _COUNTS: Final = {
     "tokens": re.compile(rf"#tokens: {_COUNT}"),
     "max_total_num_tokens": re.compile(rf"max_total_num_tokens?={_COUNT}"),
@@ -134,6 +135,7 @@ def _read(kind: str, line: str, at: int) -> Event:
         counts.setdefault("tokens", int(allocated.group(1).replace(",", "")))
     if kind == "states":
         figures["states"] = sum(float(size) for size in _STATE_SIZE.findall(message))
+        figures["slots"] = sum(float(size) for size in _SLOT_SIZE.findall(message))
     if kind == "result":
         # Where a line gives both, the one that ends the start is of this rank.
         counts.pop("tokens", None)

@@ -28,6 +28,7 @@ from analyzer.domain.terms import Scalar
 
 _ALLOCATIONS: Final = frozenset({"kv", "swa_split", "swa_pool", "states", "pool_end", "dsv4"})
 _DIGITS: Final = 2
+_GIB: Final = 1 << 30
 
 
 def read_start(logs: Iterable[Iterable[tuple[int, bytes]]], wanted: int | None = None) -> Start:
@@ -49,6 +50,7 @@ def _read(events: Sequence[Event], raw: RawStart, position: int, count: int) -> 
         ranks=tuple(RankReadings(rank, _rank_readings(rank, said)) for rank, said in ranks.items()),
         observed=_observed(events, first),
         cost=next((e.figures["cost"] for e in events if "cost" in e.figures), None),
+        slot=_slot(events),
         model_type=next((e.words["type"] for e in events if e.kind == "end" and "type" in e.words), None),
         scenario=_scenario(events),
         context_len=next((e.counts["context_len"] for e in events if "context_len" in e.counts), None),
@@ -103,6 +105,15 @@ def _scenario(events: Sequence[Event]) -> str | None:
     if pools and "kv" in pools[0].figures and "allocation (" not in pools[0].text:
         return "mla"
     return "mha" if pools else None
+
+
+def _slot(events: Sequence[Event]) -> tuple[int, str] | None:
+    """Bytes of a mamba state: the pool has one more than are used."""
+    for event in events:
+        size, count = event.figures.get("slots", 0.0), event.counts.get("states", 0)
+        if event.kind == "states" and size > 0 and count > 0:
+            return round(size * _GIB / (count + 1)), f"the pool of {size:g} GiB divided by its {count + 1} slots"
+    return None
 
 
 def _observed(events: Sequence[Event], first: Sequence[Event]) -> dict[str, int]:
