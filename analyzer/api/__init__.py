@@ -33,7 +33,7 @@ from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import SolveReport
 from analyzer.domain.terms import Scalar
 from analyzer.domain.timeline import TimelineReport
-from analyzer.domain.views import CacheReport, GraphReport, RulesReport, ShowReport, TraceReport
+from analyzer.domain.views import CacheReport, DocsReport, GraphReport, RulesReport, ShowReport, TraceReport
 
 if TYPE_CHECKING:
     from analyzer.application.model import Model
@@ -48,6 +48,7 @@ __all__ = [
     "CaseResult",
     "CheckReport",
     "DiffReport",
+    "DocsReport",
     "Effect",
     "EvaluationReport",
     "ExplainReport",
@@ -78,6 +79,7 @@ __all__ = [
     "check",
     "clear_cache",
     "diff",
+    "docs",
     "evaluate",
     "explain",
     "graph",
@@ -506,6 +508,35 @@ def clear_cache() -> int:
     from analyzer.adapters import store
 
     return store.clear_cache(store.cache_root())
+
+
+def docs(  # noqa: PLR0913 - each is an option of the command
+    folder: Path,
+    *,
+    first: str | None = None,
+    last: str | None = None,
+    scenarios: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    file_format: str = "html",
+    check: bool = False,
+    options: Options | Workspace = _DEFAULTS,
+) -> DocsReport:
+    """Write the documentation of the releases from `first` to `last` into `folder`, every release when not given.
+
+    `file_format` is ``html`` (a site) or ``markdown``; `last` may also be a ref that is no release. With `check`
+    nothing is written: the report names the files that are not what would be written now.
+    """
+    from analyzer.adapters.site_folder import stale_files, write_site
+    from analyzer.api.documentation import build
+
+    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    with _workspace(options) as workspace:
+        check_scope(scope, workspace.rules)
+        files = build(workspace, first, last, scope, file_format)
+    if check:
+        return DocsReport(folder, len(files), stale_files(folder, files))
+    write_site(folder, files)
+    return DocsReport(folder, len(files))
 
 
 def snapshot(

@@ -166,6 +166,10 @@ class Workspace:
             except AnalyzerError as error:
                 self._options.progress.note(f"{name} could not be compared with: {error}")
 
+    def note(self, message: str) -> None:
+        """Say something that no report has a place for."""
+        self._options.progress.note(message)
+
     def releases(self, first: str | None = None, last: str | None = None) -> Sequence[str]:
         """The releases from `first` to `last`, oldest first; a `last` that is no release follows them all.
 

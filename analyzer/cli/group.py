@@ -23,6 +23,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "timeline": "analyzer.cli.commands.timeline",
     "check": "analyzer.cli.commands.check",
     "snapshot": "analyzer.cli.commands.snapshot",
+    "docs": "analyzer.cli.commands.docs",
     "rules": "analyzer.cli.commands.rules",
     "cache": "analyzer.cli.commands.cache",
 }

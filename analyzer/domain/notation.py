@@ -1,4 +1,4 @@
-"""Writing a term down for people: Python-like text and LaTeX.
+"""Writing a term down for people: Python-like text and LaTeX, and what any other notation needs for it.
 
 A formula is a graph with heavy sharing; written out as a tree it can be megabytes. Past a
 limit, sub-terms that occur more than once get a name and are written once.
@@ -34,14 +34,14 @@ from analyzer.domain.terms import (
 TEXT_LIMIT: Final = 4_000
 # A shared sub-term shorter than this is easier to read in place than behind a name.
 _WORTH_A_NAME: Final = 24
-_OPEN: Final = 0
-_CLOSED: Final = 20
+OPEN: Final = 0
+CLOSED: Final = 20
 _METHODS: Final = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
-_SCALES: Final = {1 << 30: 30, 1 << 20: 20}
+SCALES: Final = {1 << 30: 30, 1 << 20: 20}
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class Piece:
     """Written text and how tightly its outermost operator binds.
 
     `rows` holds the lines of a LaTeX cases environment that a surrounding one can absorb;
@@ -49,12 +49,12 @@ class _Piece:
     """
 
     text: str
-    precedence: int = _CLOSED
+    precedence: int = CLOSED
     rows: str = ""
-    tested: _Piece | None = None
+    tested: Piece | None = None
 
     @property
-    def guard(self) -> _Piece:
+    def guard(self) -> Piece:
         """The piece to write where only its truth counts."""
         return self.tested or self
 
@@ -63,13 +63,13 @@ class _Piece:
         return self.text if self.precedence >= precedence else f"{brackets[0]}{self.text}{brackets[1]}"
 
 
-_Writer = Callable[[Term, "tuple[_Piece, ...]"], _Piece]
+Writer = Callable[[Term, "tuple[Piece, ...]"], Piece]
 
 
 def to_text(term: Term, *, limit: int = TEXT_LIMIT) -> str:
     """`term` as a Python-like expression; ``body where x1 = ..., x2 = ...`` past `limit`."""
-    names = _names(term, limit)
-    body, definitions = _write(term, _text_piece, {key: _Piece(name) for key, name in names.items()})
+    names = shared_names(term, limit)
+    body, definitions = write(term, _text_piece, {key: Piece(name) for key, name in names.items()})
     if not definitions:
         return body
     return f"{body} where " + ", ".join(f"{name} = {text}" for name, text in definitions)
@@ -86,16 +86,16 @@ def abridged(term: Term, *, limit: int = 100) -> str:
 
 def to_latex(term: Term, *, limit: int = TEXT_LIMIT) -> str:
     """`term` as LaTeX mathematics; named sub-terms follow on lines of their own past `limit`."""
-    names = _names(term, limit)
-    pieces = {key: _Piece(f"x_{{{name[1:]}}}") for key, name in names.items()}
-    body, definitions = _write(term, _latex_piece, pieces)
+    names = shared_names(term, limit)
+    pieces = {key: Piece(f"x_{{{name[1:]}}}") for key, name in names.items()}
+    body, definitions = write(term, _latex_piece, pieces)
     if not definitions:
         return body
     lines = [f"& {body}", *(f"& {name} = {text}" for name, text in definitions)]
     return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
 
 
-def _names(root: Term, limit: int) -> dict[int, str]:
+def shared_names(root: Term, limit: int) -> dict[int, str]:
     """Names for the shared sub-terms of `root`, by id and in writing order; none below `limit`."""
     order = post_order(root)
     sizes: dict[int, int] = {}
@@ -118,14 +118,14 @@ def _head(term: Term) -> str:
         case Conditional():
             return "if else"
         case _:
-            return _text_leaf(term).text
+            return text_leaf(term).text
 
 
-def _write(root: Term, writer: _Writer, named: Mapping[int, _Piece]) -> tuple[str, list[tuple[str, str]]]:
+def write(root: Term, writer: Writer, named: Mapping[int, Piece]) -> tuple[str, list[tuple[str, str]]]:
     """The text of `root` and of the named sub-terms, each written once, operands first."""
     order = post_order(root)
     waiting = Counter(id(child) for term in order for child in children(term))
-    pieces: dict[int, _Piece] = {}
+    pieces: dict[int, Piece] = {}
     definitions: list[tuple[str, str]] = []
     for term in order:
         piece = writer(term, tuple(pieces[id(child)] for child in children(term)))
@@ -144,67 +144,69 @@ def _write(root: Term, writer: _Writer, named: Mapping[int, _Piece]) -> tuple[st
 # --- text -------------------------------------------------------------------------------
 
 
-def _text_piece(term: Term, parts: tuple[_Piece, ...]) -> _Piece:
+def _text_piece(term: Term, parts: tuple[Piece, ...]) -> Piece:
     match term:
         case Apply(op, _):
             return _text_apply(op, parts)
         case Conditional():
             guard, then, otherwise = parts
-            return _Piece(f"{then.within(1)} if {guard.guard.within(1)} else {otherwise.text}", _OPEN)
+            return Piece(f"{then.within(1)} if {guard.guard.within(1)} else {otherwise.text}", OPEN)
         case Opaque(name, _) if parts:
-            return _Piece(f"{printable(name).removesuffix('()')}({_listed(parts)})")
+            return Piece(f"{printable(name).removesuffix('()')}({_listed(parts)})")
         case _:
-            return _text_leaf(term)
+            return text_leaf(term)
 
 
-def _text_leaf(term: Term) -> _Piece:
+def text_leaf(term: Term) -> Piece:
+    """A term without sub-terms."""
     match term:
         case Constant(value):
             return _text_constant(value)
         case Atom(name) | Symbol(name) | Opaque(name, _):
-            return _Piece(printable(name))
+            return Piece(printable(name))
         case Raise(exception):
-            return _Piece(f"raises {printable(exception)}")
+            return Piece(f"raises {printable(exception)}")
         case Handle(kind, key):
-            return _Piece(printable(f"<{kind} {key}>"))
+            return Piece(printable(f"<{kind} {key}>"))
         case Apply() | Conditional():
             raise AssertionError(term)
 
 
-def _text_constant(value: Scalar) -> _Piece:
-    if isinstance(value, int) and value in _SCALES:
-        return _Piece(f"2**{_SCALES[value]}", OPERATORS["**"].precedence)
+def _text_constant(value: Scalar) -> Piece:
+    if isinstance(value, int) and value in SCALES:
+        return Piece(f"2**{SCALES[value]}", OPERATORS["**"].precedence)
     negative = isinstance(value, int | float) and repr(value).startswith("-")
-    return _Piece(repr(value), OPERATORS["neg"].precedence if negative else _CLOSED)
+    return Piece(repr(value), OPERATORS["neg"].precedence if negative else CLOSED)
 
 
-def _text_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:
+def _text_apply(op: str, parts: tuple[Piece, ...]) -> Piece:
     precedence = OPERATORS[op].precedence
     word = OPERATORS[op].symbol
     if op == "maybe":
-        return _Piece(f"*([{parts[1].text}] if {parts[0].guard.text} else [])")
+        return Piece(f"*([{parts[1].text}] if {parts[0].guard.text} else [])")
     if op == "tuple":
-        return _Piece(f"({_listed(parts)}{',' if len(parts) == 1 else ''})")
+        return Piece(f"({_listed(parts)}{',' if len(parts) == 1 else ''})")
     if op == "item":
-        return _Piece(f"{parts[0].within(_CLOSED)}[{parts[1].text}]")
+        return Piece(f"{parts[0].within(CLOSED)}[{parts[1].text}]")
     if op in _METHODS:
-        return _Piece(f"{parts[0].within(_CLOSED)}.{op}({_listed(parts[1:])})")
+        return Piece(f"{parts[0].within(CLOSED)}.{op}({_listed(parts[1:])})")
     if not precedence:
-        return _Piece(f"{op}({_listed(parts)})", tested=parts[0] if op == "bool" else None)
+        return Piece(f"{op}({_listed(parts)})", tested=parts[0] if op == "bool" else None)
     if len(parts) == 1:
-        return _Piece(word + _operand(op, parts[0]).within(precedence), precedence)
-    return _Piece(f" {word} ".join(_operands(op, precedence, parts, ("(", ")"))), precedence)
+        return Piece(word + operand(op, parts[0]).within(precedence), precedence)
+    return Piece(f" {word} ".join(operands(op, precedence, parts, ("(", ")"))), precedence)
 
 
-def _listed(parts: tuple[_Piece, ...]) -> str:
+def _listed(parts: tuple[Piece, ...]) -> str:
     return ", ".join(part.text for part in parts)
 
 
-def _operand(op: str, part: _Piece) -> _Piece:
+def operand(op: str, part: Piece) -> Piece:
+    """What a unary operator is written before."""
     return part.guard if op == "not" else part
 
 
-def _operands(op: str, precedence: int, parts: tuple[_Piece, ...], brackets: tuple[str, str]) -> list[str]:
+def operands(op: str, precedence: int, parts: tuple[Piece, ...], brackets: tuple[str, str]) -> list[str]:
     """The operands of an infix operator, bracketed where Python would group them otherwise."""
     if op in ("and", "or"):
         return [part.guard.within(precedence + 1, brackets) for part in parts]
@@ -260,7 +262,7 @@ def _latex_words(text: str) -> str:
     return printable(text).translate(_LATEX_ESCAPES)
 
 
-def _latex_piece(term: Term, parts: tuple[_Piece, ...]) -> _Piece:
+def _latex_piece(term: Term, parts: tuple[Piece, ...]) -> Piece:
     match term:
         case Apply(op, _):
             return _latex_apply(op, parts)
@@ -271,51 +273,51 @@ def _latex_piece(term: Term, parts: tuple[_Piece, ...]) -> _Piece:
         case Constant(value):
             return _latex_constant(value)
         case Symbol(name) | Opaque(name, _):
-            return _Piece(rf"\mathrm{{{_latex_words(name)}}}")
+            return Piece(rf"\mathrm{{{_latex_words(name)}}}")
         case _:
-            return _Piece(rf"\text{{{_latex_words(_text_leaf(term).text)}}}")
+            return Piece(rf"\text{{{_latex_words(text_leaf(term).text)}}}")
 
 
-def _latex_cases(guard: _Piece, then: _Piece, otherwise: _Piece) -> _Piece:
+def _latex_cases(guard: Piece, then: Piece, otherwise: Piece) -> Piece:
     rows = rf"{then.text} & \text{{if }} {guard.guard.text} \\ "
     rows += otherwise.rows or rf"{otherwise.text} & \text{{otherwise}}"
-    return _Piece(rf"\begin{{cases}}{rows}\end{{cases}}", _OPEN, rows)
+    return Piece(rf"\begin{{cases}}{rows}\end{{cases}}", OPEN, rows)
 
 
-def _latex_call(name: str, parts: tuple[_Piece, ...]) -> _Piece:
-    return _Piece(rf"\operatorname{{{_latex_words(name)}}}\left({_listed(parts)}\right)")
+def _latex_call(name: str, parts: tuple[Piece, ...]) -> Piece:
+    return Piece(rf"\operatorname{{{_latex_words(name)}}}\left({_listed(parts)}\right)")
 
 
-def _latex_constant(value: Scalar) -> _Piece:
+def _latex_constant(value: Scalar) -> Piece:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return _Piece(rf"\text{{{_latex_words(repr(value))}}}")
-    if value in _SCALES:
-        return _Piece(f"2^{{{_SCALES[int(value)]}}}", OPERATORS["**"].precedence)
+        return Piece(rf"\text{{{_latex_words(repr(value))}}}")
+    if value in SCALES:
+        return Piece(f"2^{{{SCALES[int(value)]}}}", OPERATORS["**"].precedence)
     mantissa, _, exponent = repr(value).partition("e")
     if exponent:
-        return _Piece(rf"{mantissa} \cdot 10^{{{int(exponent)}}}", OPERATORS["*"].precedence)
-    return _Piece(mantissa, OPERATORS["neg"].precedence if mantissa.startswith("-") else _CLOSED)
+        return Piece(rf"{mantissa} \cdot 10^{{{int(exponent)}}}", OPERATORS["*"].precedence)
+    return Piece(mantissa, OPERATORS["neg"].precedence if mantissa.startswith("-") else CLOSED)
 
 
-def _latex_apply(op: str, parts: tuple[_Piece, ...]) -> _Piece:
+def _latex_apply(op: str, parts: tuple[Piece, ...]) -> Piece:
     precedence = OPERATORS[op].precedence
     if op == "/":
-        return _Piece(rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}")
+        return Piece(rf"\frac{{{parts[0].text}}}{{{parts[1].text}}}")
     if op == "//":
-        return _Piece(rf"\left\lfloor \frac{{{parts[0].text}}}{{{parts[1].text}}} \right\rfloor")
+        return Piece(rf"\left\lfloor \frac{{{parts[0].text}}}{{{parts[1].text}}} \right\rfloor")
     if op == "**":
-        return _Piece(f"{{{parts[0].within(precedence + 1, _BRACKETS)}}}^{{{parts[1].text}}}", precedence)
+        return Piece(f"{{{parts[0].within(precedence + 1, _BRACKETS)}}}^{{{parts[1].text}}}", precedence)
     if op == "item":
-        return _Piece(rf"{parts[0].within(_CLOSED, _BRACKETS)}\left[{parts[1].text}\right]")
+        return Piece(rf"{parts[0].within(CLOSED, _BRACKETS)}\left[{parts[1].text}\right]")
     if op in _LATEX_AROUND:
         left, right = _LATEX_AROUND[op]
-        return _Piece(f"{left}{_listed(parts)}{right}")
+        return Piece(f"{left}{_listed(parts)}{right}")
     if op == "bool":
         return replace(_latex_call(op, parts), tested=parts[0])
     if not precedence:
         return _latex_call(op, parts)
     if len(parts) == 1:
         sign = "-" if op == "neg" else r"\lnot "
-        return _Piece(sign + _operand(op, parts[0]).within(precedence, _BRACKETS), precedence)
+        return Piece(sign + operand(op, parts[0]).within(precedence, _BRACKETS), precedence)
     infix = f" {_LATEX_INFIX.get(op, op)} "
-    return _Piece(infix.join(_operands(op, precedence, parts, _BRACKETS)), precedence)
+    return Piece(infix.join(operands(op, precedence, parts, _BRACKETS)), precedence)

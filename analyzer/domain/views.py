@@ -137,3 +137,12 @@ class GraphReport:
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocsReport:
+    """Where documentation is and how many files it has; `stale` are those that are not what would be written now."""
+
+    folder: Path
+    files: int
+    stale: tuple[str, ...] = ()
