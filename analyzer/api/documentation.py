@@ -9,11 +9,13 @@ from functools import partial
 from analyzer.adapters.workers import run_all
 from analyzer.api.workspace import Workspace
 from analyzer.application.catalogue import catalogue
+from analyzer.application.comparisons import Comparisons
+from analyzer.application.diff import diff
 from analyzer.application.docs.calculator import build_program
 from analyzer.application.docs.pages import Documentation, Release, ReleaseFacts, ReleasePage
 from analyzer.application.docs.reference import reference_servers
 from analyzer.application.docs.release import document_release
-from analyzer.application.docs.timeline import compare_neighbours
+from analyzer.application.docs.timeline import same_formula
 from analyzer.application.docs.trends import gather_facts, trace_names
 from analyzer.application.scope import Scope
 from analyzer.application.selection import scenario_title, select_scenarios
@@ -57,7 +59,7 @@ def _builder(workspace: Workspace, first: str | None, last: str | None, scope: S
     chosen = select_scenarios(scope.scenarios, rules)
     # The family that is meant where none is named comes first.
     ordered = sorted(chosen, key=lambda name: name != DEFAULT_SCENARIO)
-    return Builder(snapshots, rules, ordered, scope.quantities)
+    return Builder(snapshots, rules, workspace.comparisons, ordered, scope.quantities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Builder:
 
     snapshots: Sequence[Snapshot]
     rules: RuleSet
+    comparisons: Comparisons
     scenarios: Sequence[str]
     quantities: Sequence[str]
 
@@ -126,7 +129,11 @@ class Builder:
 
     def _compare(self, place: int) -> DiffReport | None:
         base, head = self.snapshots[place - 1], self.snapshots[place]
-        return compare_neighbours(base, head, self.rules, self.scenarios, self.quantities)
+        if same_formula(base.extraction, head.extraction):
+            return None
+        scope = Scope(tuple(self.scenarios), tuple(self.quantities))
+        compare = partial(diff, base, head.revision, lambda: head, self.rules, scope)
+        return self.comparisons.report(base.revision, head.revision, scope, compare)
 
     def _html_release(self, place: int) -> _Made:
         snapshot, servers = self.snapshots[place], self._servers

@@ -67,7 +67,7 @@ def _roots(formula: Formula, nodes: _Nodes) -> tuple[int, int]:
 
 def _names(extraction: Extraction, rules: RuleSet, nodes: _Nodes) -> dict[str, tuple[int, ...]]:
     """What can give each name its value, for every name that can be reached."""
-    waiting = [name for formula in extraction.quantities.values() for name in symbols_of(*_terms(formula))]
+    waiting = [name for formula in extraction.quantities.values() for name in sorted(symbols_of(*_terms(formula)))]
     found: dict[str, tuple[int, ...]] = {}
     while waiting:
         name = waiting.pop()
@@ -75,7 +75,7 @@ def _names(extraction: Extraction, rules: RuleSet, nodes: _Nodes) -> dict[str, t
             continue
         terms = list(_candidates(name, extraction, rules))
         found[name] = tuple(map(nodes.index, terms))
-        waiting.extend(symbols_of(*terms))
+        waiting.extend(sorted(symbols_of(*terms)))
     return dict(sorted(found.items()))
 
 

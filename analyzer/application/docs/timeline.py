@@ -1,24 +1,8 @@
-"""What changed from each release to the next."""
+"""Which releases have one formula, so that nothing has to be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from analyzer.application.diff import diff
-from analyzer.application.scope import Scope
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.report import DiffReport
-from analyzer.domain.rules import RuleSet
-from analyzer.domain.snapshot import Snapshot
-
-
-def compare_neighbours(
-    base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], quantities: Sequence[str]
-) -> DiffReport | None:
-    """What changed from `base` to `head` under `scenarios`; None where nothing did."""
-    if same_formula(base.extraction, head.extraction):
-        return None
-    return diff(base, head.revision, lambda: head, rules, Scope(tuple(scenarios), tuple(quantities)))
 
 
 def same_formula(base: Extraction, head: Extraction) -> bool:

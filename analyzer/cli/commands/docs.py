@@ -62,5 +62,5 @@ def command(
     more = len(report.stale) - _LISTED
     lines = [f"{report.folder} is stale: {len(report.stale)} of {report.files} files differ", *report.stale[:_LISTED]]
     lines += [f"and {more} more"] if more > 0 else []
-    write_stdout("\n  ".join(lines) + "\nrenew it with: analyzer docs -o " + f"{report.folder}\n")
+    write_stdout("\n  ".join(lines) + f"\nrenew it: the same options with -o {report.folder} in place of --check\n")
     return _STALE

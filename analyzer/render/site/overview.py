@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-import msgspec
-
 from analyzer.application.docs.pages import Documentation, Point, Release
 from analyzer.application.docs.reference import machine_name
 from analyzer.domain.report import Change, CommitReference, Kind, Side, Witness
@@ -20,6 +18,7 @@ from analyzer.render.page import Page
 from analyzer.render.rules_text import reported_for
 from analyzer.render.site.charts import Line, draw_chart
 from analyzer.render.site.names import release_address, safe
+from analyzer.render.site.program import script_data
 from analyzer.render.site.release import Link, place_links
 from analyzer.render.site.templating import assets, fill
 from analyzer.render.upstream import compare_link, pull_link
@@ -63,22 +62,11 @@ def render_overview(documentation: Documentation, programs: Mapping[str, str], p
         ),
         "rules.html": fill("rules.html", "rules.html", rules=view.rules()),
         "glossary.html": fill("glossary.html", "glossary.html", **view.glossary()),
-        "data/programs.js": f"window.formulaPrograms = {_script(programs)};\n".encode(),
+        "data/programs.js": f"window.formulaPrograms = {script_data(programs)};\n".encode(),
     }
     files |= dict(view.change_pages())
-    files["assets/search-index.js"] = f"window.searchIndex = {_script(view.search_index())};\n".encode()
+    files["assets/search-index.js"] = f"window.searchIndex = {script_data(view.search_index())};\n".encode()
     return files
-
-
-def _script(value: Any) -> str:
-    """JSON that is JavaScript too, whatever the texts in it are."""
-    return (
-        msgspec.json.encode(value)
-        .decode()
-        .replace("<", "\\u003c")
-        .replace("\u2028", "\\u2028")
-        .replace("\u2029", "\\u2029")
-    )
 
 
 class _Overview:

@@ -19,6 +19,8 @@ _GAP: Final = 22
 # A monospaced character at 12 px, and at 11 px.
 _CHARACTER: Final = 7.3
 _MAX: Final = int((_WIDTH - 2 * _PADDING) / _CHARACTER)
+# A longer name is no name.
+_LONGEST: Final = 400
 _WORDS: Final = {
     "measure": "is measured",
     "return": "is returned",
@@ -77,7 +79,7 @@ def _lines(hop: Hop, number: int) -> list[tuple[str, str]]:
 
 def _wrap(text: str) -> list[str]:
     """`text` in pieces that fit into a box, broken where a name has a dot if possible."""
-    text = printable(text)
+    text = printable(text[:_LONGEST])
     pieces = []
     while len(text) > _MAX:
         cut = max(text.rfind(mark, 0, _MAX) for mark in (".", "/", "_", " ")) + 1

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from typing import Any
 
 import msgspec
 
 from analyzer.application.docs.pages import Program
 
 
+def script_data(value: Any) -> str:
+    """`value` as JSON that is JavaScript too, in plain ASCII and without a tag, whatever the texts in it are."""
+    return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).replace("<", "\\u003c")
+
+
 def program_text(program: Program) -> str:
     """`program` as JSON."""
-    return msgspec.json.encode(program).decode()
+    return script_data(program)
 
 
 def program_name(text: str) -> str:

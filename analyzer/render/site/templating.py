@@ -35,8 +35,8 @@ def _environment() -> jinja2.Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Text without the characters that could turn or hide what is around them."""
-    return printable(value) if type(value) is str and "\n" not in value else value
+    """Text without the characters that could turn or hide what is around them; lines stay lines."""
+    return "\n".join(map(printable, value.split("\n"))) if type(value) is str else value
 
 
 def fill(template: str, address: str, **values: Any) -> bytes:

@@ -116,13 +116,14 @@
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", (event) => {
-    if (event.target.matches("input")) {
-      kept.set(event.target.name, event.target.value);
-      refresh(compute);
-    } else {
-      if (event.target.name === "scenario") kept = new Map();
-      refresh(draw);
-    }
+    if (!event.target.matches("input")) return;
+    kept.set(event.target.name, event.target.value);
+    refresh(compute);
+  });
+  form.addEventListener("change", (event) => {
+    if (!event.target.matches("select")) return;
+    if (event.target.name === "scenario") kept = new Map();
+    refresh(draw);
   });
 
   function follow() {

@@ -102,7 +102,7 @@
       form.elements.count.textContent = `${count} changes`;
     }
 
-    form.addEventListener("input", apply);
+    form.addEventListener("change", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
     apply();
   }

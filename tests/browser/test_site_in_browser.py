@@ -1,0 +1,170 @@
+"""The generated site as Chromium shows it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+pytestmark = pytest.mark.releases
+
+_HERE: Final = Path(__file__).parent
+# Inputs, and the whole numbers that came out when the sizing code of the release itself ran on them.
+_CASES: Final = json.loads((_HERE / "cases.json").read_text())
+_PAGES: Final = (
+    "index.html",
+    "versions/v0.5.4.html",
+    "versions.html",
+    "timeline.html",
+    "meaning.html",
+    "rules.html",
+    "glossary.html",
+)
+_SECONDS: Final = 20
+
+
+def _open(chrome: Chrome, site: Path, page: str) -> None:
+    chrome.get("about:blank")
+    chrome.get(f"{site.as_uri()}/{page}")
+
+
+def _change_page(site: Path) -> str:
+    return str(next(iter(sorted((site / "changes").glob("*.html")))).relative_to(site))
+
+
+def _resize(chrome: Chrome, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_open_without_errors_requests_or_overflow(chrome: Chrome, site: Path, width: int) -> None:
+    _resize(chrome, width)
+    for page in (*_PAGES, _change_page(site)):
+        chrome.get_log("browser")
+        chrome.get_log("performance")
+        _open(chrome, site, page)
+        assert chrome.get_log("browser") == [], page
+        assert all(url.startswith(("file:", "data:", "about:")) for url in _requests(chrome)), page
+        assert chrome.find_element(By.TAG_NAME, "h1").is_displayed()
+        assert chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth"), page
+
+
+def _requests(chrome: Chrome) -> list[str]:
+    messages = [json.loads(entry["message"])["message"] for entry in chrome.get_log("performance")]
+    sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+    return [params["request"]["url"] for params in sent]
+
+
+def test_formulas_are_typeset(chrome: Chrome, site: Path) -> None:
+    _resize(chrome, 1280)
+    _open(chrome, site, "versions/v0.5.4.html")
+    script = """
+        const fraction = [...document.querySelectorAll("mfrac")].find((item) => item.getClientRects().length);
+        const [over, under] = [...fraction.children].map((part) => part.getBoundingClientRect());
+        return [over.height > 5, over.bottom <= under.top + 4, over.width > 5];
+    """
+    assert chrome.execute_script(script) == [True, True, True]
+
+
+def test_the_family_that_is_asked_for_shows(chrome: Chrome, site: Path) -> None:
+    _open(chrome, site, "versions/v0.5.4.html")
+    assert _shown_panels(chrome) == ["mha"]
+    _open(chrome, site, "versions/v0.5.4.html#mla")
+    assert _shown_panels(chrome) == ["mla"]
+
+
+def _shown_panels(chrome: Chrome) -> list[str]:
+    panels = chrome.find_elements(By.CLASS_NAME, "panel")
+    return [str(panel.get_attribute("id")) for panel in panels if panel.is_displayed()]
+
+
+def test_the_filter_filters(chrome: Chrome, site: Path) -> None:
+    _open(chrome, site, "timeline.html")
+    every = _visible(chrome)
+    Select(chrome.find_element(By.NAME, "scenario")).select_by_value("mamba")
+    of_family = _visible(chrome)
+    kind = min((kind for kind, _ in of_family), key=[kind for kind, _ in of_family].count)
+    Select(chrome.find_element(By.NAME, "kind")).select_by_value(kind)
+    of_both = _visible(chrome)
+    assert len(every) > len(of_family) > len(of_both) > 0
+    assert all("mamba" in scenarios.split() for _, scenarios in of_family)
+    assert of_both == [item for item in of_family if item[0] == kind]
+    assert len(of_family) == sum("mamba" in scenarios.split() for _, scenarios in every)
+
+
+def _visible(chrome: Chrome) -> list[tuple[str, str]]:
+    script = """
+        return [...document.querySelectorAll("[data-kind]")].filter((item) => item.getClientRects().length)
+            .map((item) => [item.dataset.kind, item.dataset.scenarios]);
+    """
+    return [(kind, scenarios) for kind, scenarios in chrome.execute_script(script)]
+
+
+def test_the_search_finds(chrome: Chrome, site: Path) -> None:
+    _open(chrome, site, "index.html")
+    chrome.find_element(By.TAG_NAME, "body").send_keys("/")
+    field = chrome.find_element(By.ID, "search")
+    assert chrome.switch_to.active_element == field
+    field.send_keys("v0.4.6", Keys.ENTER)
+    WebDriverWait(chrome, _SECONDS).until(lambda driver: driver.current_url.endswith("versions/v0.4.6.html"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_enough_contrast(chrome: Chrome, site: Path, scheme: str) -> None:
+    _resize(chrome, 1280)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    script = (_HERE / "contrast.js").read_text()
+    for page in (*_PAGES, _change_page(site)):
+        _open(chrome, site, page)
+        result = chrome.execute_script(script)
+        assert result["found"] == [], page
+        assert result["count"] > 20
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_without_scripts_everything_but_filter_and_calculator_works(chrome: Chrome, site: Path) -> None:
+    chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        _open(chrome, site, "versions/v0.5.4.html#mla")
+        assert chrome.find_element(By.ID, "mla").is_displayed()
+        assert not chrome.find_element(By.ID, "mha").is_displayed()
+        _open(chrome, site, "meaning.html")
+        assert chrome.find_element(By.CSS_SELECTOR, ".chart svg").is_displayed()
+        assert not chrome.find_element(By.ID, "calculator").is_displayed()
+        assert "needs JavaScript" in chrome.find_element(By.TAG_NAME, "main").text
+    finally:
+        chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case['ref']}-{case['scenario']}")
+def test_the_calculator_computes_what_the_release_computes(chrome: Chrome, site: Path, case: dict[str, Any]) -> None:
+    _open(chrome, site, f"meaning.html#{case['ref']}/{case['scenario']}")
+    WebDriverWait(chrome, _SECONDS).until(_has_results)
+    for field in chrome.find_elements(By.CSS_SELECTOR, "#calculator input"):
+        value = case["inputs"].get(field.get_attribute("name"))
+        _type(chrome, field, "" if value is None else json.dumps(value))
+    found = {name: _result(chrome, name) for name in case["expect"]}
+    assert found == {name: str(value) for name, value in case["expect"].items()}
+
+
+def _has_results(chrome: Chrome) -> bool:
+    return bool(chrome.find_elements(By.CSS_SELECTOR, "#results td"))
+
+
+def _type(chrome: Chrome, field: Any, text: str) -> None:
+    # As a person types: the folded inputs take part too.
+    script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}));"
+    chrome.execute_script(script, field, text)
+
+
+def _result(chrome: Chrome, quantity: str) -> str:
+    cell = chrome.find_element(By.CSS_SELECTOR, f"#results [data-quantity='{quantity}']")
+    return str(cell.get_attribute("data-value"))
