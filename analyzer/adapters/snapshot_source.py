@@ -52,6 +52,17 @@ class SnapshotSource:
         note = None if name == spec else f"{spec} resolved to snapshot {name}"
         return replace(snapshot, revision=replace(snapshot.revision, spec=spec, note=note))
 
+    def of_commit(self, revision: Revision) -> Snapshot | None:
+        """The snapshot of the commit of `revision`; None where there is none that can be read."""
+        name = self.find(revision.version) if revision.version else None
+        if name is None or not is_immutable(revision):
+            return None
+        try:
+            found = read_snapshot(self._folder / f"{name}.json")
+        except SnapshotError:
+            return None
+        return replace(found, revision=revision) if found.revision.commit == revision.commit else None
+
     def _names(self) -> list[str]:
         return [path.stem for path in self._folder.glob("*.json")]
 

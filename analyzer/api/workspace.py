@@ -286,7 +286,26 @@ class Workspace:
 
     def _extracted(self, source: VersionSource, spec: str) -> Side:
         revision = source.resolve(spec)
-        return Side(revision, lambda roots: self._analysis.snapshot(revision, lambda: source.tree(revision), roots))
+
+        def load(roots: Collection[str]) -> Snapshot:
+            shipped = self._shipped(revision)
+            if shipped is not None:
+                return shipped
+            return self._analysis.snapshot(revision, lambda: source.tree(revision), roots)
+
+        return Side(revision, load)
+
+    def _shipped(self, revision: Revision) -> Snapshot | None:
+        """What this very program found in the commit of a release, when it was asked with the rules in use.
+
+        A source tree does not trust its snapshots: they may be older than its code.
+        """
+        if not self._options.use_cache or not _is_installed():
+            return None
+        found = self.snapshots.of_commit(revision)
+        if found is None or found.rules_digest != self.rules.digest or found.tool_version != __version__:
+            return None
+        return found
 
     def _stored(self, source: SnapshotSource, spec: str) -> Side:
         snapshot = source.load(spec)
@@ -363,8 +382,13 @@ def _folder_source(spec: str) -> VersionSource | None:
 
 def _build_id() -> str:
     """What identifies this program in the cache; in a source tree also the state of its files."""
-    package = Path(__file__).resolve().parent.parent
-    if (package / "_rules").is_dir():
+    if _is_installed():
         return __version__
+    package = Path(__file__).resolve().parent.parent
     states = sorted((path.stat().st_mtime_ns, path.name) for path in package.rglob("*.py"))
     return f"{__version__}+{hashlib.sha256(repr(states).encode()).hexdigest()}"
+
+
+def _is_installed() -> bool:
+    """Whether this program is built from a release, and no source tree that somebody may be working on."""
+    return (Path(__file__).resolve().parent.parent / "_rules").is_dir()

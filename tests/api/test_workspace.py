@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer import api
+from analyzer import __version__, api
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.snapshot_source import write_snapshot
 from analyzer.api.workspace import Silent
@@ -203,3 +203,46 @@ def test_a_comparison_of_commits_is_remembered(world: World, monkeypatch: pytest
 def test_everything_public_is_there_and_documented() -> None:
     for name in api.__all__:
         assert getattr(api, name).__doc__
+
+
+def shipped(world: World, **changes: object) -> None:
+    """Ship a snapshot of the clone's v0.4.0 as this program would write it; `changes` are to the snapshot."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "v0.4.0"], cwd=world.root / "clone", check=True, capture_output=True, text=True
+    ).stdout.strip()
+    made = snapshot(Revision("v0.4.0", "v0.4.0", commit, "0.4.0"))
+    digest = load_rules(world.rules).digest
+    own: dict[str, object] = {"rules_digest": digest, "tool_version": __version__}
+    write_snapshot(replace(made, **{**own, **changes}), world.root / "snapshots")  # type: ignore[arg-type]  # a test's choice of fields
+
+
+def test_an_installed_program_knows_the_commits_it_ships(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.api.workspace._is_installed", lambda: True)
+    shipped(world)
+    assert api.analyse("v0.4", options=world.options(repo=True)).revision.spec == "v0.4"
+    assert world.extracted == []
+    api.analyse("v0.5.0", options=world.options(repo=True))
+    assert world.extracted == ["two"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rules_digest": "other"},
+        {"tool_version": "0.0.1"},
+        {"revision": Revision("v0.4.0", "v0.4.0", "a" * 40, "0.4.0")},
+    ],
+)
+def test_a_shipped_snapshot_of_something_else_is_not_taken_for_a_commit(
+    world: World, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object]
+) -> None:
+    monkeypatch.setattr("analyzer.api.workspace._is_installed", lambda: True)
+    shipped(world, **changes)
+    api.analyse("v0.4.0", options=world.options(repo=True))
+    assert world.extracted == ["one"]
+
+
+def test_a_source_tree_does_not_trust_its_snapshots(world: World) -> None:
+    shipped(world)
+    api.analyse("v0.4.0", options=world.options(repo=True))
+    assert world.extracted == ["one"]
