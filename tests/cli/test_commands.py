@@ -294,7 +294,7 @@ def test_an_accepted_snapshot_that_is_damaged_or_old_says_how_to_renew_it(analyz
     file = tmp_path / "accepted" / "v0.4.0.json"
     for content, said in (
         ("{", "damaged"),
-        (file.read_text().replace('"schema_version":1', '"schema_version":0'), "0"),
+        (file.read_text().replace('"schema_version":2', '"schema_version":0'), "0"),
     ):
         file.write_text(content)
         found = analyzer("check", "v0.4.0", "--against", "accepted")
