@@ -181,23 +181,32 @@ def check(  # noqa: PLR0913 - each is an option of the command
     quantities: Sequence[str] = (),
     against: Path | None = None,
     update: bool = False,
+    servers: Sequence[Server] = (),
+    limits: Sequence[Limit] = (),
     options: Options | Workspace = _DEFAULTS,
 ) -> CheckReport:
     """Judge one ref by the invariant rules, and compare it with what was accepted in the folder `against`.
 
     Findings and changes that the settings of the project accept are marked as such. With `update` the formulas of
-    the ref are accepted: its snapshot is written into the folder.
+    the ref are accepted: its snapshot is written into the folder. The comparison has the effect on each of
+    `servers`, and the `limits` that it breaks.
     """
     from analyzer.adapters.snapshot_source import write_snapshot
     from analyzer.adapters.versions import is_below
-    from analyzer.application import acceptance
+    from analyzer.application import acceptance, effects
     from analyzer.application import check as use_case
 
     scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
+        effects.check_limits(limits, servers, workspace.rules)
         found = workspace.snapshot(ref)
-        compared = _compare_with_accepted(found, against, workspace.rules, scope, update=update) if against else None
+        accepted = _accepted(found, against, update=update) if against else None
+        compared = None
+        if accepted is not None:
+            compared = _compare_with_accepted(accepted, found, workspace.rules, scope)
+            if compared.verdict is not Kind.LOST:
+                compared = effects.add_effects(compared, (accepted, found), workspace.rules, servers, limits)
         report = use_case.check(found, workspace.rules, select_scenarios(scenarios, workspace.rules), compared)
         report = acceptance.accept_findings(report, workspace.settings, is_below)
         if update and against:
@@ -205,12 +214,9 @@ def check(  # noqa: PLR0913 - each is an option of the command
         return report
 
 
-def _compare_with_accepted(
-    found: Snapshot, folder: Path, rules: RuleSet, scope: Scope, *, update: bool
-) -> DiffReport | None:
-    """What differs from the accepted snapshot; None where `update` accepts what has nothing to be compared with."""
+def _accepted(found: Snapshot, folder: Path, *, update: bool) -> Snapshot | None:
+    """The snapshot that was accepted; None where `update` accepts what has nothing to be compared with."""
     from analyzer.adapters.snapshot_source import accepted_snapshot
-    from analyzer.application import diff as use_case
 
     try:
         accepted = accepted_snapshot(folder, found.revision)
@@ -218,13 +224,18 @@ def _compare_with_accepted(
         if update:
             return None
         raise
-    if accepted is not None:
-        report = use_case.diff(accepted, found.revision, lambda: found, rules, scope)
-        return replace(report, notes=(*report.notes, *use_case.age_notes(accepted, found)))
-    if update:
-        return None
-    hint = f"accept it with: analyzer check {found.revision.spec} --against {folder} --update"
-    raise UsageError("nothing has been accepted yet", where=str(folder), hint=hint)
+    if accepted is None and not update:
+        hint = f"accept it with: analyzer check {found.revision.spec} --against {folder} --update"
+        raise UsageError("nothing has been accepted yet", where=str(folder), hint=hint)
+    return accepted
+
+
+def _compare_with_accepted(accepted: Snapshot, found: Snapshot, rules: RuleSet, scope: Scope) -> DiffReport:
+    """What differs from the accepted snapshot."""
+    from analyzer.application import diff as use_case
+
+    report = use_case.diff(accepted, found.revision, lambda: found, rules, scope)
+    return replace(report, notes=(*report.notes, *use_case.age_notes(accepted, found)))
 
 
 def show(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from analyzer.domain.effect import Limit
-    from analyzer.domain.report import Kind
+    from analyzer.domain.effect import Limit, Server
+    from analyzer.domain.report import DiffReport, Kind
+    from analyzer.domain.settings import Settings
 
 # `--help` answers without the domain.
 # ruff: noqa: PLC0415
@@ -40,11 +41,21 @@ def fail_if_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def threshold(asked: Kind | None, configured: Kind | None, *, by_effect: bool = False) -> Kind:
+def servers_for(settings: Settings, scenarios: Sequence[str]) -> list[Server]:
+    """The servers in the settings that are of one of `scenarios`, all when empty."""
+    return [server for server in settings.servers if not scenarios or server.scenario in scenarios]
+
+
+def fails_gate(report: DiffReport, threshold: Kind) -> bool:
+    """Whether a comparison fails: by the kind of a change, or by the effect on a server."""
+    return report.verdict >= threshold or report.breaks_a_limit
+
+
+def threshold(asked: Kind | None, configured: Kind | None, limits: Sequence[Limit]) -> Kind:
     """The kind of change from which on the gate fails; a gate by effect needs none but a lost formula."""
     from analyzer.domain.report import Kind
 
-    usual = Kind.LOST if by_effect else Kind.ROUNDING
+    usual = Kind.LOST if limits else Kind.ROUNDING
     return next(kind for kind in (asked, configured, usual) if kind is not None)
 
 

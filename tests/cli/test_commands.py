@@ -268,6 +268,24 @@ def test_a_limit_is_for_the_servers_in_the_settings(analyzer: Run) -> None:
     assert "--fail-if judges the servers in the settings" in found.err
 
 
+def test_check_fails_by_effect_against_what_was_accepted(analyzer: Run, tmp_path: Path) -> None:
+    limit = "--fail-if", "max_total_num_tokens < -1%"
+    assert "--fail-if has nothing to compare with" in analyzer("check", "v0.5.0", *limit).err
+    analyzer("check", "v0.4.0", "--against", "accepted", "--update")
+    assert "no server in the settings" in analyzer("check", "v0.5.0", "--against", "accepted", *limit).err
+    settings = tmp_path / "analyzer.toml"
+    settings.write_text(SERVER)
+    failing = analyzer("check", "v0.5.0", "--against", "accepted", *limit)
+    assert failing.code == 1
+    assert "fails: max_total_num_tokens < -1%" in failing.out
+    assert analyzer("check", "v0.5.0", "--against", "accepted", "--fail-if", "max_total_num_tokens < -50%").code == 0
+    settings.write_text(f'fail_if = ["max_total_num_tokens < -1%"]\n{SERVER}')
+    assert analyzer("check", "v0.5.0").code == 0
+    assert analyzer("check", "v0.5.0", "--against", "accepted").code == 1
+    assert analyzer("check", "v0.5.0", "--against", "accepted", "--update").code == 0
+    assert analyzer("check", "v0.5.0", "--against", "accepted").code == 0
+
+
 def test_check_accepts_shows_and_fails(analyzer: Run, tmp_path: Path) -> None:
     nothing = analyzer("check", "v0.4.0", "--against", "accepted")
     assert (nothing.code, nothing.out) == (2, "")

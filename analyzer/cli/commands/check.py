@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.cli.gate import fail_on_option, threshold
+from analyzer.cli.gate import fail_if_option, fail_on_option, fails_gate, servers_for, threshold
 from analyzer.cli.options import Common, common_options, selection_options
 from analyzer.cli.output import emit, note_all
 from analyzer.domain.errors import UsageError
 
 if TYPE_CHECKING:
+    from analyzer.domain.effect import Limit
     from analyzer.domain.report import Kind
 
 # A command imports what it runs when it runs: `--help` answers at once.
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--update", is_flag=True, help="Show what differs, and accept it: write the snapshot of REF.")
 @fail_on_option
+@fail_if_option
 @selection_options
 @common_options("check")
 def command(
@@ -37,27 +39,40 @@ def command(
     against: Path | None,
     update: bool,  # noqa: FBT001 - click calls by keyword
     fail_on: Kind | None,
+    limits: tuple[Limit, ...],
     scenarios: tuple[str, ...],
     quantities: tuple[str, ...],
 ) -> int:
     """Judge the formulas of REF by themselves, and compare them with what was accepted.
 
-    Exit code 1: a finding of level warning or error, or a difference at or above --fail-on.
+    Exit code 1: a finding of level warning or error, a difference at or above --fail-on, or an effect on a server
+    in the settings that --fail-if names.
     """
     from analyzer import api
 
     if update and against is None:
         raise UsageError("--update has no folder to write into", hint="give --against DIR")
+    if limits and against is None:
+        raise UsageError("--fail-if has nothing to compare with", hint="give --against DIR")
     with api.Workspace(common.for_api()) as workspace:
         settings = workspace.settings
         common = common.with_formats(settings.formats, "check")
+        servers = servers_for(settings, scenarios)
         scenarios, quantities = scenarios or settings.scenarios, quantities or settings.quantities
+        limits = limits or (settings.fail_if if against is not None else ())
         report = api.check(
-            ref, scenarios=scenarios, quantities=quantities, against=against, update=update, options=workspace
+            ref,
+            scenarios=scenarios,
+            quantities=quantities,
+            against=against,
+            update=update,
+            servers=servers,
+            limits=limits,
+            options=workspace,
         )
         emit("check", report, common, workspace.rules, scenarios)
     if not common.in_text:
         note_all(report.notes, common)
     found = any(finding.level != "note" for finding in report.open_findings)
-    differs = report.diff is not None and report.diff.verdict >= threshold(fail_on, settings.fail_on)
-    return int(found or (differs and not update))
+    fails = report.diff is not None and fails_gate(report.diff, threshold(fail_on, settings.fail_on, limits))
+    return int(found or (fails and not update))

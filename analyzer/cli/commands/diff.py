@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.cli.gate import fail_if_option, fail_on_option, threshold
+from analyzer.cli.gate import fail_if_option, fail_on_option, fails_gate, servers_for, threshold
 from analyzer.cli.options import Common, ModelOptions, common_options, model_options, selection_options, set_option
 from analyzer.cli.output import emit, note_all
 from analyzer.domain.errors import UsageError
@@ -77,7 +77,7 @@ def command(
     with api.Workspace(common.for_api()) as workspace:
         configured = workspace.settings
         limits = limits or configured.fail_if
-        servers = [server for server in configured.servers if not scenarios or server.scenario in scenarios]
+        servers = servers_for(configured, scenarios)
         pin = None
         if pins:
             old, pin = api.read_pin(base), api.read_pin(head)
@@ -96,8 +96,7 @@ def command(
         emit("diff", report, common, workspace.rules, scenarios, pin=pin)
     if not common.in_text:
         note_all(report.notes, common)
-    fails_by_kind = report.verdict >= threshold(fail_on, configured.fail_on, by_effect=bool(limits))
-    return int(fails_by_kind or report.breaks_a_limit)
+    return int(fails_gate(report, threshold(fail_on, configured.fail_on, limits)))
 
 
 def _compare_server(
