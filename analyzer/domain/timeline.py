@@ -58,3 +58,8 @@ class TimelineReport:
     def changes(self) -> tuple[Moment, ...]:
         """The releases that differ from the one before."""
         return tuple(moment for moment in self.moments if moment.changed)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the formulas of no release could be had."""
+        return all(moment.lost is not None for moment in self.moments)

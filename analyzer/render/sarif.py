@@ -31,8 +31,7 @@ def render_diff(report: DiffReport, page: Page) -> str:
     """A comparison."""
     facts = {"base": report.base.spec, "head": report.head.spec, "verdict": report.verdict.label}
     sides = {_BASE: report.base, _HEAD: report.head}
-    effects = [effect_object(effect) for effect in report.effects]
-    return _document(_changes(report), sides, {**facts, "effects": effects, "notes": list(report.notes)}, page)
+    return _document(_changes(report), sides, {**facts, "effects": _effects(report), "notes": list(report.notes)}, page)
 
 
 def render_check(report: CheckReport, page: Page) -> str:
@@ -42,8 +41,14 @@ def render_check(report: CheckReport, page: Page) -> str:
     if report.diff is not None:
         results += _changes(report.diff)
         sides[_BASE] = report.diff.base
-    facts = {"ref": report.revision.spec, "unjudged": list(report.unjudged), "notes": list(report.notes)}
+    effects = [] if report.diff is None else _effects(report.diff)
+    facts = {"ref": report.revision.spec, "unjudged": list(report.unjudged), "effects": effects}
+    facts["notes"] = list(report.notes)
     return _document(results, sides, facts, page)
+
+
+def _effects(report: DiffReport) -> list[Object]:
+    return [effect_object(effect) for effect in report.effects]
 
 
 def _document(results: Sequence[Object], sides: Mapping[str, Revision], facts: Object, page: Page) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from string import ascii_letters
 from typing import Final
 
@@ -53,6 +52,8 @@ def verdict(report: TimelineReport) -> str:
     """At how many releases it changes, and how many have no number."""
     count = len(report.moments)
     nothing = sum(moment.number is None for moment in report.moments)
+    if nothing == count:
+        return "None of these releases has a number." if count > 1 else "There is no number."
     more = f"; {plural(nothing, 'release')} without a number" if nothing else ""
     if not report.changes:
         return f"The same in {'the one release' if count == 1 else f'all {count} releases'}{more}."
@@ -73,13 +74,14 @@ def is_worse(moment: Moment, report: TimelineReport) -> bool:
 
 
 def runs(report: TimelineReport) -> list[list[Moment]]:
-    """Neighbours with the same outcome together."""
-    place = 0
-    places = []
+    """Neighbours with the same outcome, for the same reason, together."""
+    found: list[list[Moment]] = []
     for moment in report.moments:
-        place += moment.changed
-        places.append((place, moment))
-    return [[moment for _, moment in group] for _, group in groupby(places, lambda pair: pair[0])]
+        if found and not moment.changed and reason(found[-1][0]) == reason(moment):
+            found[-1].append(moment)
+        else:
+            found.append([moment])
+    return found
 
 
 def releases(run: Sequence[Moment]) -> str:

@@ -69,6 +69,17 @@ def test_a_release_without_a_number_stays_and_says_why(analyzer: Run) -> None:
     assert "lost: the snapshot is damaged" in shown
 
 
+def test_where_every_release_is_lost_each_says_why(analyzer: Run) -> None:
+    for version in ("0.4.0", "0.5.0"):
+        Path(f"snapshots/v{version}.json").write_text("{")
+    found = analyzer("timeline", *GIVEN)
+    assert found.code == 3
+    assert "None of these releases has a number." in found.out
+    assert [f"analyzer snapshot v{version}" in " ".join(found.out.split()) for version in ("0.4.0", "0.5.0")] == [
+        True
+    ] * 2
+
+
 def test_missing_inputs_are_named(analyzer: Run) -> None:
     report = timeline(analyzer, *SERVER, "--set", "mem_fraction_static=0.88")
     assert [item["missing"] for item in report["releases"]] == [["num_layers"], ["num_layers"]]

@@ -10,6 +10,8 @@ from analyzer.cli.output import emit, note_all
 # A command imports what it runs when it runs: `--help` answers at once.
 # ruff: noqa: PLC0415
 
+_LOST = 3
+
 
 @click.command("timeline")
 @click.option("--from", "first", metavar="REF", help="The first release (default: the oldest).")
@@ -29,8 +31,11 @@ def command(
     quantity: str,
     settings: tuple[str, ...],
     scenario: str | None,
-) -> None:
-    """Follow one quantity of one server over all releases: where it changes, by how much, and where it stops."""
+) -> int:
+    """Follow one quantity of one server over all releases: where it changes, by how much, and where it stops.
+
+    Exit code 3: the formulas of no release could be had.
+    """
     from analyzer import api
     from analyzer.cli.cases import read_setting
 
@@ -49,3 +54,4 @@ def command(
         emit("timeline", report, common, workspace.rules, [report.scenario])
     if not common.in_text:
         note_all(report.notes, common)
+    return _LOST if report.is_lost else 0
