@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.rules import ROOTS, RUNNER, RuleSet, SymbolRule
+from analyzer.domain.rules import ROOTS, RUNNER, RuleSet
 from analyzer.domain.scenario import (
     DEFAULT_FRACTION,
     GIVEN_FRACTION,
@@ -98,11 +99,7 @@ class _Evaluator:
         """What the scenario of `case` assigns. Raises UsageError for a case that cannot be evaluated."""
         if case.problem is not None:
             raise UsageError(case.problem)
-        known = self.rules.symbols.keys() | self.rules.quantities.keys()
-        for name, value in case.inputs.items():
-            require(name, known, "symbol")
-            if name in self.rules.symbols:
-                _check_value(self.rules.symbols[name], value)
+        check_inputs(case.inputs, self.rules)
         return scenario_values(self.rules, case.scenario)
 
     def _result(self, name: str, binding: Binding, case: Case, extraction: Extraction) -> tuple[Result, str | None]:
@@ -146,14 +143,25 @@ def _raise_error(formula: Formula, binding: Binding) -> None:
         raise RaisedError(term.exception)
 
 
-def _check_value(rule: SymbolRule, value: Value) -> None:
+def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:
+    """Refuse names that no rule declares and values that no configuration could hold. Raises UsageError."""
+    known = rules.symbols.keys() | rules.quantities.keys()
+    for name, value in inputs.items():
+        require(name, known, "symbol")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{name} must be a finite number, not {value}")
+        # A quantity is a number, whatever the formula makes of it.
+        _check_value(name, rules.symbols[name].domain.kind if name in rules.symbols else "real", value)
+
+
+def _check_value(name: str, kind: str, value: Value) -> None:
     """Refuse a value that no configuration could hold, before it turns into an error of the formula."""
     wanted = {"integer": "a number", "real": "a number", "memory": "a number", "boolean": "true or false"}
-    expected = wanted.get(rule.domain.kind)
+    expected = wanted.get(kind)
     is_flag = isinstance(value, bool)
     fits = is_flag if expected == "true or false" else isinstance(value, int | float) and not is_flag
     if expected is not None and value is not None and not fits:
-        raise UsageError(f"{rule.name} must be {expected}, not '{printable(str(value))}'")
+        raise UsageError(f"{name} must be {expected}, not '{printable(str(value))}'")
 
 
 def _plain(value: Any) -> Value:

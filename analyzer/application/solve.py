@@ -7,16 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from analyzer.application.evaluate import check_inputs
 from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.explain.inputs import FRACTION, TOKENS
 from analyzer.application.search import first_step
 from analyzer.application.selection import require
+from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import CaseResult, Inputs, Value
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.startup import AFTER, BEFORE
 
 _THOUSAND: Final = 1000
 _HUNDRED: Final = 100
+_MOST_MEMORY: Final = 1_000_000
 _CAP: Final = "max_total_tokens"
 _PAGE: Final = "page_size"
 
@@ -35,6 +38,7 @@ def solve(formula: FormulaOf, inputs: Inputs, target: int, unknowns: Sequence[st
     """Solve for each of `unknowns` (of `UNKNOWNS`), with all others as `inputs` give them. Raises UsageError."""
     for name in unknowns:
         require(name, UNKNOWNS, "unknown")
+    check_inputs(inputs.values, formula.rules)
     return SolveReport(
         revision=formula.revision,
         scenario=formula.scenario,
@@ -87,6 +91,8 @@ def _weights_axis(inputs: Inputs, target: int) -> _Axis:
     """The largest weights of two digits: the row begins with the most that fits."""
     del target
     before = float(str(inputs.values[BEFORE]))
+    if not 0 <= before <= _MOST_MEMORY:
+        raise UsageError(f"{BEFORE} must be between 0 and {_MOST_MEMORY:,} GiB, not {before:g}")
     most = math.floor(before * _HUNDRED)
 
     def weights(step: int) -> float:

@@ -125,3 +125,19 @@ def test_a_part_that_a_count_merges_from_branches_can_be_given(rules: RuleSet) -
         merged, rules, [Case({"rest_memory": 2.0, "cell_size": 2}, "mla")], tuple(merged.quantities)
     )
     assert result.quantities["max_total_num_tokens"].value == 2**30
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"rest_memory": "auto"}, "rest_memory must be a number"),
+        ({"max_total_num_tokens": (1, 2)}, "max_total_num_tokens must be a number"),
+        ({"available_gpu_memory": float("inf")}, "available_gpu_memory must be a finite number"),
+        ({"num_layers": float("nan")}, "num_layers must be a finite number"),
+    ],
+)
+def test_what_no_server_could_have_is_refused_before_it_is_computed_with(
+    rules: RuleSet, inputs: dict[str, Value], said: str
+) -> None:
+    [result] = evaluate_cases(extraction(), rules, [Case(inputs)], ["max_total_num_tokens"])
+    assert said in str(result.problem)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.adapters.store import prepare_cache
+from analyzer.domain.snapshot import SCHEMA_VERSION
 from tests.cli.conftest import Run
 
 START = ("--set", "available_gpu_memory=21.71", "--set", "pre_model_load_memory=94.04")
@@ -312,7 +313,7 @@ def test_an_accepted_snapshot_that_is_damaged_or_old_says_how_to_renew_it(analyz
     file = tmp_path / "accepted" / "v0.4.0.json"
     for content, said in (
         ("{", "damaged"),
-        (file.read_text().replace('"schema_version":2', '"schema_version":0'), "0"),
+        (file.read_text().replace(f'"schema_version":{SCHEMA_VERSION}', '"schema_version":0'), "0"),
     ):
         file.write_text(content)
         found = analyzer("check", "v0.4.0", "--against", "accepted")

@@ -61,3 +61,7 @@ def test_wrong_inputs_are_one_line(analyzer: Run) -> None:
     found = analyzer("solve", "v0.4.0", "--target-tokens", "1", *LOADED, "--set", "num_layer=1")
     assert found.code == 2
     assert "did you mean num_layers" in found.err
+    endless = analyzer("solve", "v0.4.0", "--target-tokens", "1", *LOADED, "--set", "page_size=NaN", "--for", "cap")
+    assert (endless.code, "page_size must be a finite number" in endless.err) == (2, True)
+    huge = analyzer("solve", "v0.4.0", "--target-tokens", "1", "--for", "weights", "--gpu-memory", "1e300", *FRACTION)
+    assert (huge.code, "must be between 0 and" in huge.err) == (2, True)
