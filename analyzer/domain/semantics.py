@@ -160,7 +160,7 @@ class Evaluator:
             case "/" if self._exact:
                 return self._operation(op, _exact_quotient, args)
             case "float32":
-                return self._operation(op, _to_float32, args)
+                return self._operation(op, to_float32, args)
             case _:
                 function = OPERATORS[op].function
                 assert function is not None
@@ -250,7 +250,8 @@ def _exact_quotient(left: Value, right: Value) -> Value:
     return Fraction(left) / right
 
 
-def _to_float32(value: Value) -> float:
+def to_float32(value: Value) -> float:
+    """`value` after a round trip through 32 bits."""
     narrowed: float = struct.unpack("f", struct.pack("f", value))[0]
     return narrowed
 

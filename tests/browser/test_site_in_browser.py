@@ -12,6 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from tests.support.operators import python_calls
+
 pytestmark = pytest.mark.releases
 
 _HERE: Final = Path(__file__).parent
@@ -47,17 +49,21 @@ def _resize(chrome: Chrome, width: int) -> None:
 def test_pages_open_without_errors_requests_or_overflow(chrome: Chrome, site: Path, width: int) -> None:
     _resize(chrome, width)
     for page in (*_PAGES, _change_page(site)):
-        chrome.get_log("browser")
-        chrome.get_log("performance")
+        _log(chrome, "browser")
+        _log(chrome, "performance")
         _open(chrome, site, page)
-        assert chrome.get_log("browser") == [], page
+        assert _log(chrome, "browser") == [], page
         assert all(url.startswith(("file:", "data:", "about:")) for url in _requests(chrome)), page
         assert chrome.find_element(By.TAG_NAME, "h1").is_displayed()
-        assert chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth"), page
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= width, page
+
+
+def _log(chrome: Chrome, kind: str) -> list[dict[str, Any]]:
+    return list(chrome.get_log(kind))  # type: ignore[no-untyped-call]  # selenium has no type here
 
 
 def _requests(chrome: Chrome) -> list[str]:
-    messages = [json.loads(entry["message"])["message"] for entry in chrome.get_log("performance")]
+    messages = [json.loads(entry["message"])["message"] for entry in _log(chrome, "performance")]
     sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
     return [params["request"]["url"] for params in sent]
 
@@ -168,3 +174,27 @@ def _type(chrome: Chrome, field: Any, text: str) -> None:
 def _result(chrome: Chrome, quantity: str) -> str:
     cell = chrome.find_element(By.CSS_SELECTOR, f"#results [data-quantity='{quantity}']")
     return str(cell.get_attribute("data-value"))
+
+
+def test_operators_are_those_of_python(chrome: Chrome, site: Path) -> None:
+    _open(chrome, site, "meaning.html")
+    WebDriverWait(chrome, _SECONDS).until(_has_results)
+    calls = list(python_calls())
+    script = """
+        return arguments[0].map(([op, args]) => {
+            try {
+                return formula.text(formula.operators[op](...args.map(formula.parse)));
+            } catch (error) {
+                if (error instanceof formula.Raised) return error.exception;
+                throw error;
+            }
+        });
+    """
+    found = chrome.execute_script(script, [[op, [_written(value) for value in values]] for op, values, _ in calls])
+    differing = [(call, shown) for call, shown in zip(calls, found, strict=True) if call[2] != shown]
+    assert differing == []
+    assert len(calls) > 3000
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)

@@ -86,7 +86,7 @@ def hostile_snapshot(version: str, *, factor: int = 1) -> Snapshot:
 
 
 def _hostile_term(factor: int) -> Term:
-    total = symbol("available_gpu_memory")
+    total: Term = symbol("available_gpu_memory")
     for text in HOSTILE[:-2]:
         total = apply("-", total, conditional(opaque(text), symbol(text), opaque(text, (symbol(text),))))
     return apply("*", total, symbol("pre_model_load_memory")) if factor > 1 else total

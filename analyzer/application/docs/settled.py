@@ -53,10 +53,17 @@ class Settled:
 
     def _value(self, term: Opaque) -> Term | None:
         try:
-            value = iterate(term, _unknown, self._evaluator)
+            value = iterate(term, self._known, self._evaluator)
         except (MissingInputError, RaisedError):
             return None
         return constant(value) if isinstance(value, bool | int) else None
+
+    def _known(self, term: Symbol | Opaque) -> Value:
+        """What a comprehension over literals may read: others of its kind."""
+        if isinstance(term, Opaque) and term.name in ITERATIONS:
+            found: Value = iterate(term, self._known, self._evaluator)
+            return found
+        raise MissingInputError(term.name)
 
 
 def _is(value: object, number: int) -> bool:
@@ -71,7 +78,3 @@ def _empty_defaults(rules: RuleSet) -> dict[str, Value]:
         for name, rule in rules.symbols.items()
         if isinstance(rule.default, Apply) and rule.default.op == "tuple" and not rule.default.args
     }
-
-
-def _unknown(term: Symbol | Opaque) -> Value:
-    raise MissingInputError(term.name)

@@ -13,6 +13,7 @@ from analyzer.domain.scenario import in_result_unit
 from analyzer.domain.terms import (
     NONE,
     Apply,
+    Conditional,
     Constant,
     Opaque,
     Raise,
@@ -137,14 +138,21 @@ class Formulas:
         if formula is None:
             return
         whole = self._named(BUDGET, formula)
-        asides = [part for sign, part in _summands(whole) if sign == "-"]
-        for number, part in enumerate(asides):
-            is_headroom = BEFORE in symbols_of(part) and AFTER not in symbols_of(part)
-            stage, title = (_HEADROOM, "headroom") if is_headroom else ("reservation", "reservation")
-            name = _HEADROOM if is_headroom else f"reservation_{number}"
-            yield Step(stage, title, name, part, formula.unit)
+        asides: dict[Term, Term] = {}
+        for part in [part for sign, part in _summands(whole) if sign == "-"]:
+            if BEFORE in symbols_of(part) and AFTER not in symbols_of(part):
+                yield Step(_HEADROOM, "headroom", _HEADROOM, part, formula.unit)
+                continue
+            asides[part] = symbol(f"reservation_{len(asides) + 1}")
+            yield Step("reservation", "reservation", f"reservation_{len(asides)}", part, formula.unit)
         yield Step(
-            "budget", self._title(BUDGET), BUDGET, whole, formula.unit, self._conversion(formula), formula.locations
+            "budget",
+            self._title(BUDGET),
+            BUDGET,
+            _below(whole, asides),
+            formula.unit,
+            self._conversion(formula),
+            formula.locations,
         )
 
     def _count(self) -> Iterator[Step]:
@@ -183,7 +191,7 @@ class Formulas:
         """What a clamp hangs on, in the words of the rules."""
         names = sorted(symbols_of(link) - symbols_of(inner))
         known = [self._rules.symbols[name].description for name in names if name in self._rules.symbols]
-        return "; ".join(known) or "adjusted"
+        return "; ".join(known) or "a fixed limit"
 
 
 def _summands(term: Term) -> list[tuple[str, Term]]:
@@ -223,12 +231,17 @@ def _links(root: Term, start: Term) -> list[Term]:
     hangs_on = [frozenset[str]()]
     for term in passed:
         new = _own(term, found[-1] if found else None)
-        if found and new <= hangs_on[-1]:
+        if found and new <= hangs_on[-1] and not _limits(term):
             found[-1] = term
         else:
             found.append(term)
             hangs_on.append(new)
     return found
+
+
+def _limits(term: Term) -> bool:
+    """Whether a term bounds or chooses, so that it is a step even if it hangs on nothing new."""
+    return isinstance(term, Conditional) or (isinstance(term, Apply) and term.op in ("min", "max"))
 
 
 def _below(link: Term, parts: Mapping[Term, Term]) -> Term:

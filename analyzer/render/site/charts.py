@@ -11,11 +11,11 @@ from typing import Final
 from markupsafe import Markup, escape
 
 _WIDTH: Final = 900
-_HEIGHT: Final = 330
+_HEIGHT: Final = 350
 _LEFT: Final = 78
 _RIGHT: Final = 12
 _TOP: Final = 12
-_BOTTOM: Final = 62
+_BOTTOM: Final = 84
 _TICKS: Final = 5
 _LABELS: Final = 22
 

@@ -13,19 +13,18 @@ from analyzer.domain.rules import FALLBACK_RULE
 from analyzer.domain.scenario import GIVEN_FRACTION
 from analyzer.domain.source import Revision
 from analyzer.render.blocks import VERDICTS, number, share
-from analyzer.render.markup import one_line
 from analyzer.render.page import Page
 from analyzer.render.rules_text import reported_for
 from analyzer.render.site.charts import Line, draw_chart
 from analyzer.render.site.names import release_address, safe
 from analyzer.render.site.program import script_data
-from analyzer.render.site.release import Link, place_links
+from analyzer.render.site.release import Link, broken, place_links
 from analyzer.render.site.templating import assets, fill
 from analyzer.render.upstream import compare_link, pull_link
 
 _SHORT_COMMIT: Final = 12
 _COLOURS: Final = 6
-_SHORT_SUMMARY: Final = 150
+_SHORT_SUMMARY: Final = 130
 _ORDER: Final = (
     "effective_mem_fraction_static",
     "rest_memory",
@@ -117,10 +116,16 @@ class _Overview:
             "scenarios": change.scenarios,
             "quantity": change.quantity,
             "summary": change.summary,
-            "short": one_line(change.summary.removeprefix(f"{change.quantity}: "), _SHORT_SUMMARY),
+            "short": self._short(change),
+            "effect": _effect(change),
             "address": self._addresses[id(change)],
             "commits": self._commits(change.commits),
         }
+
+    def _short(self, change: Change) -> str:
+        """The summary where it can be read at a glance, else what kind of thing it is."""
+        text = change.summary.removeprefix(f"{change.quantity}: ")
+        return text if len(text) <= _SHORT_SUMMARY else self._page.rules.get(change.rule, FALLBACK_RULE).title
 
     def _named(self, revision: Revision) -> dict[str, str]:
         name = revision.resolved
@@ -175,7 +180,7 @@ class _Overview:
             {
                 "sign": sign,
                 "label": f"{sign} ({name})",
-                "text": side.text if side is not None else "nothing",
+                "text": broken(side.text) if side is not None else "nothing",
                 "unit": side.unit if side is not None else "1",
                 "places": place_links(side.locations if side is not None else (), revision, self._page.upstream),
             }
@@ -291,6 +296,15 @@ class _Overview:
 
 def _changes(release: Release) -> Sequence[Change]:
     return release.report.changes if release.report is not None else ()
+
+
+def _effect(change: Change) -> str:
+    """What the witness gives on both sides."""
+    if change.witness is None:
+        return ""
+    sides = f"{number(change.witness.before)} → {number(change.witness.after)}"
+    unit = next((side.unit for side in (change.after, change.before) if side is not None and side.unit != "1"), "")
+    return f"{sides} {unit}".rstrip()
 
 
 def _witness(witness: Witness | None) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,9 +53,10 @@ def place_link(span: Span, revision: Revision, upstream: str) -> Link:
     return Link(str(span), line_link(upstream, revision, span))
 
 
-def place_links(spans: Iterable[Span], revision: Revision, upstream: str) -> list[Link]:
-    """Places in the source of a release, each once."""
-    return list(dict.fromkeys(place_link(span, revision, upstream) for span in spans))
+def place_links(spans: Iterable[Span], revision: Revision, upstream: str, first: Container[str] = ()) -> list[Link]:
+    """Places in the source of a release, each once, those in the files `first` before the others."""
+    ordered = sorted(spans, key=lambda span: span.path not in first)
+    return list(dict.fromkeys(place_link(span, revision, upstream) for span in ordered))
 
 
 def render_release(release: ReleasePage, neighbours: Neighbours, page: Page, address: str) -> bytes:
@@ -149,6 +150,8 @@ def broken(text: str) -> str:
 def _formula(formula: ScenarioFormula, release: ReleasePage, page: Page) -> dict[str, Any]:
     units = {step.name: step.unit for step in formula.steps}
     units |= {symbol.name: symbol.unit for symbol in release.symbols}
+    # What happens on the path says more about a step than what it reads elsewhere.
+    files = {hop.path for hop in release.hops}
     descriptions = {symbol.name: symbol.description for symbol in release.symbols}
     return {
         "anchor": safe(formula.scenarios[0]),
@@ -156,8 +159,8 @@ def _formula(formula: ScenarioFormula, release: ReleasePage, page: Page) -> dict
             {"name": name, "title": page.scenario_titles.get(name, name), "anchor": safe(name)}
             for name in formula.scenarios
         ],
-        "short": [_step(step, release.revision, page) for step in _short(formula.steps)],
-        "steps": [_step(step, release.revision, page) for step in formula.steps],
+        "short": [_step(step, release.revision, page, files) for step in _short(formula.steps)],
+        "steps": [_step(step, release.revision, page, files) for step in formula.steps],
         "limits": [step.title for step in formula.steps if step.stage == "clamp"],
         "example": _example(formula.example, units),
         "switches": [
@@ -178,7 +181,7 @@ def _short(steps: Sequence[Step]) -> list[Step]:
     return [step for step in steps if step.stage in _IN_SHORT]
 
 
-def _step(step: Step, revision: Revision, page: Page) -> dict[str, Any]:
+def _step(step: Step, revision: Revision, page: Page, files: Container[str]) -> dict[str, Any]:
     return {
         "stage": step.stage,
         "words": STAGES.get(step.stage, step.stage),
@@ -186,7 +189,7 @@ def _step(step: Step, revision: Revision, page: Page) -> dict[str, Any]:
         "math": math(step.term, defines=step.name),
         "unit": step.unit,
         "converts": step.converts,
-        "places": place_links(step.locations, revision, page.upstream),
+        "places": place_links(step.locations, revision, page.upstream, files),
     }
 
 
