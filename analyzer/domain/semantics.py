@@ -252,7 +252,7 @@ def _exact_quotient(left: Value, right: Value) -> Value:
 
 def to_float32(value: Value) -> float:
     """`value` after a round trip through 32 bits."""
-    narrowed: float = struct.unpack("f", struct.pack("f", value))[0]
+    narrowed: float = struct.unpack("f", struct.pack("f", float(value)))[0]
     return narrowed
 
 

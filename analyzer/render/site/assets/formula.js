@@ -293,7 +293,7 @@ var formula = (function () {
     return Number.isInteger(value) ? `${value}.0` : String(value);
   }
 
-  const string = (value) => (typeof value === "string" ? value : fail(value === null ? "TypeError" : "TypeError"));
+  const string = (value) => (typeof value === "string" ? value : fail("TypeError"));
 
   function edge(value, part, test) {
     string(value);
@@ -400,10 +400,7 @@ var formula = (function () {
     tuple: (...items) => items,
     item,
     rank_min: (value) => value,
-    float32: (value) => {
-      const narrow = Math.fround(toReal(value));
-      return Number.isFinite(narrow) || !Number.isFinite(toReal(value)) ? narrow : fail("OverflowError");
-    },
+    float32: (value) => Math.fround(toReal(value)),
   };
 
   const real = (value) => (typeof value === "number" ? value : fail("TypeError"));
