@@ -30,6 +30,7 @@ from analyzer.render.page import Page
 from analyzer.render.site.names import safe
 from analyzer.render.site.path_diagram import svg_file
 from analyzer.render.site.release import STAGES, Neighbours, broken, coverage_words
+from analyzer.render.site.words import misread_words
 from analyzer.render.upstream import compare_link, line_link, pull_link
 
 _PLACES: Final = 3
@@ -338,7 +339,9 @@ def _point(point: Point) -> str:
 
 def _glossary(documentation: Documentation) -> Iterator[str]:
     quantities = documentation.rules.quantities
-    yield from ("# Glossary", "", "## Quantities", "")
+    yield from ("# Glossary", "", "## Words that mislead", "")
+    yield from (f"- **{prose(word)}**: {prose(meaning)}" for word, meaning in misread_words(documentation))
+    yield from ("", "## Quantities", "")
     rows = [(prose(r.name), prose(r.unit), f"{prose(r.title)}: {prose(r.description)}") for r in quantities]
     yield from (*table(("quantity", "unit", "what it is"), rows), "", "## Kinds of change", "")
     yield from (f"- **{kind.label}**: {VERDICTS[kind]}" for kind in Kind)

@@ -20,6 +20,7 @@ from analyzer.render.site.names import release_address, safe
 from analyzer.render.site.program import script_data
 from analyzer.render.site.release import Link, broken, place_links
 from analyzer.render.site.templating import assets, fill
+from analyzer.render.site.words import misread_words
 from analyzer.render.upstream import compare_link, pull_link
 
 _SHORT_COMMIT: Final = 12
@@ -253,9 +254,8 @@ class _Overview:
     def glossary(self) -> dict[str, Any]:
         """What the page of words shows."""
         quantities = self._documentation.rules.quantities
-        measured = next((rule for rule in quantities if rule.name == "pre_model_load_memory"), None)
         return {
-            "total": measured.description if measured is not None else "",
+            "misread": misread_words(self._documentation),
             "quantities": quantities,
             "kinds": [{"name": kind.label, "words": VERDICTS[kind]} for kind in Kind],
             "scenarios": self.scenarios,
