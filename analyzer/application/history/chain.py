@@ -51,4 +51,4 @@ class Chain:
     def _says_otherwise(self, change: FileChange, asked: ModuleNeeds | None, listener: Listener) -> bool:
         if asked is None or change.before is None or change.after is None:
             return change.before != change.after and (asked is None) == (change.before is None)
-        return listener.digest(change.path, change.before) != listener.digest(change.path, change.after)
+        return listener.differs(change.path, change.before, change.after)

@@ -17,6 +17,7 @@ from analyzer.flow.callgraph import COMMON_NAMES
 from analyzer.flow.roots import module_name
 from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.meaning import meaning
+from analyzer.frontend.outline import Key, excerpts, outline
 from analyzer.frontend.slicing import Concern, relevant_meaning
 from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.toplevel import is_registry
@@ -36,7 +37,18 @@ class Sources:
 
     def __init__(self, read: Callable[[str, str], SourceFile]) -> None:
         self.read = read
+        self._outlines: OrderedDict[tuple[str, str], Mapping[Key, bytes]] = OrderedDict()
         self._facts: OrderedDict[tuple[str, str], ModuleFacts] = OrderedDict()
+
+    def outline(self, path: str, blob: str) -> Mapping[Key, bytes]:
+        """The pieces of a file."""
+        key = (path, blob)
+        if key not in self._outlines:
+            self._outlines[key] = outline(self.read(path, blob).content)
+            if len(self._outlines) > _KEPT:
+                self._outlines.popitem(last=False)
+        self._outlines.move_to_end(key)
+        return self._outlines[key]
 
     def facts(self, path: str, blob: str) -> ModuleFacts:
         """The facts of a file. Raises SourceSyntaxError."""
@@ -58,8 +70,22 @@ class Listener:
         self._sought = frozenset(word for needle in needs.needles for word in _WORD.findall(needle)) - {"class"}
         self._digests: dict[tuple[str, str], str] = {}
 
-    def digest(self, path: str, blob: str) -> str:
-        """What the file says where it was asked, as a digest; of a file that does not parse, its blob."""
+    def differs(self, path: str, before: str, after: str) -> bool:
+        """Whether two versions of a file say something else where it was asked."""
+        asked = self._needs.files[path]
+        assert asked is not None
+        pair = excerpts(self._sources.outline(path, before), self._sources.outline(path, after))
+        if pair is not None:
+            try:
+                one, other = (index_module(SourceFile(path, "", text), module_name(path)) for text in pair)
+            except SourceSyntaxError:
+                # What looked like a definition was the text of something else.
+                return self._digest(path, before) != self._digest(path, after)
+            return self.module(one, asked) != self.module(other, asked)
+        return self._digest(path, before) != self._digest(path, after)
+
+    def _digest(self, path: str, blob: str) -> str:
+        """What the whole file says where it was asked; of a file that does not parse, its blob."""
         key = (path, blob)
         if key not in self._digests:
             asked = self._needs.files[path]
@@ -90,6 +116,7 @@ class Listener:
         """What `facts` say where they were asked, by item."""
         said: Said = {f"name {name}": self._name(facts, name, asked) for name in sorted(asked.names - asked.idle)}
         said["stars"] = facts.stars
+        said["reassigned"] = sorted(facts.reassigned & asked.names)
         for name, needs in sorted(asked.classes.items()):
             if name in facts.classes:
                 for item, what in self._class(facts.classes[name], needs, asked):
