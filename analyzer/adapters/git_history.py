@@ -11,7 +11,7 @@ from analyzer.domain.errors import RepositoryError
 from analyzer.domain.history import Commit, FileChange, Line
 
 # No subject can hold a NUL, whatever else it holds.
-_FORMAT: Final = "--format=tformat:%H%x00%cI%x00%s%x00"
+_FORMAT: Final = "--format=tformat:%H%x00%cI%x00%P%x00%s%x00"
 _REGULAR_FILES: Final = frozenset({"100644", "100755"})
 
 
@@ -53,15 +53,15 @@ def parse_log(listing: bytes) -> Iterator[Commit]:
     """The commits in the output of ``git log -z --raw`` with our format."""
     tokens = listing.decode("utf-8", "backslashreplace").split("\0")
     position = 0
-    while position + 3 < len(tokens):
-        sha, date, subject = tokens[position : position + 3]
-        position += 4
+    while position + 4 < len(tokens):
+        sha, date, parents, subject = tokens[position : position + 4]
+        position += 5
         changes = []
         while position + 1 < len(tokens) and tokens[position].lstrip("\n").startswith(":"):
             change = _change(tokens[position].lstrip("\n"), tokens[position + 1])
             changes += [change] if change is not None else []
             position += 2
-        yield Commit(sha.lstrip("\n"), date, subject, tuple(changes))
+        yield Commit(sha.lstrip("\n"), date, subject, tuple(parents.split()[1:]), tuple(changes))
 
 
 def _change(meta: str, name: str) -> FileChange | None:

@@ -471,11 +471,13 @@ def log(  # noqa: PLR0913 - each is an option of the command
     scenarios: Sequence[str] = (),
     quantities: Sequence[str] = (),
     kinds: Sequence[Kind] = (),
+    all_commits: bool = False,
     options: Options = _DEFAULTS,
 ) -> LogReport:
     """Every commit between two refs of a clone that changed a formula, newest first, and what it changed.
 
-    `kinds` restricts the report to changes of these kinds; empty means those that change a result or a unit.
+    `kinds` restricts the report to changes of these kinds; empty means those that change a result or a unit. With
+    `all_commits`, the branches behind a merge that changed a formula are followed too.
     The work is spread over processes: a script that calls this keeps its own start under ``if __name__ == "__main__"``.
     """
     from analyzer.api.history import find_commits
@@ -483,8 +485,8 @@ def log(  # noqa: PLR0913 - each is an option of the command
 
     scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
     with Workspace(options) as workspace:
-        report = find_commits(workspace, options, base, head, scope)
-        return replace(report, entries=selected(report.entries, kinds))
+        report = find_commits(workspace, options, base, head, scope, all_commits=all_commits)
+        return selected(report, kinds)
 
 
 def blame(

@@ -11,6 +11,7 @@ from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_roots
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
+from analyzer.domain.history import Line
 from analyzer.domain.report import LogReport
 from analyzer.domain.source import Revision
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from analyzer.api.workspace import Options, Workspace
 
 
-def find_commits(workspace: Workspace, options: Options, base: str, head: str, scope: Scope) -> LogReport:
-    """Every commit between two refs that changed a formula."""
+def find_commits(  # noqa: PLR0913 - what is asked, and of whom
+    workspace: Workspace, options: Options, base: str, head: str, scope: Scope, *, all_commits: bool = False
+) -> LogReport:
+    """Every commit between two refs that changed a formula, those on merged branches only with `all_commits`."""
     if options.source not in (None, "git"):
         raise UsageError("only a clone has a history", hint="leave out --source, or give a clone with --repo")
     check_scope(scope, workspace.rules)
@@ -35,7 +38,18 @@ def find_commits(workspace: Workspace, options: Options, base: str, head: str, s
     roots = select_roots(scope.quantities, workspace.rules)
     ours, theirs = history.line(fork, new.commit), history.line(fork, old.commit)
     with WorkerPool(workspace, options, scope) as workers:
-        found, other = (use_case.trace_line(line, workers, roots) for line in (ours, theirs))
+
+        def trace_branch(merge: str, tip: str) -> use_case.History:
+            parted = history.merge_base(f"{merge}^1", tip)
+            if parted is None:
+                return use_case.History((), 0)
+            return trace(history.line(parted, tip))
+
+        def trace(line: Line) -> use_case.History:
+            traced = use_case.trace_line(line, workers, roots)
+            return use_case.with_branches(traced, line, trace_branch) if all_commits else traced
+
+        found, other = trace(ours), trace(theirs)
     return LogReport(
         base=old,
         head=new,
@@ -43,7 +57,10 @@ def find_commits(workspace: Workspace, options: Options, base: str, head: str, s
         entries=use_case.mark_twins(found.entries, other.entries),
         commits=ours.total + theirs.total,
         extracted=found.extracted + other.extracted,
-        notes=tuple(dict.fromkeys(side.note for side in (old, new) if side.note)),
+        notes=(
+            *dict.fromkeys(side.note for side in (old, new) if side.note),
+            *(f"the change put down to {sha[:12]} may have come earlier" for sha in found.doubtful + other.doubtful),
+        ),
     )
 
 

@@ -17,11 +17,15 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit and what it changed from its first parent; `date` is the committer's, in ISO 8601."""
+    """One commit and what it changed from its first parent; `date` is the committer's, in ISO 8601.
+
+    `merged` are its other parents.
+    """
 
     sha: str
     date: str
     subject: str
+    merged: tuple[str, ...]
     changes: tuple[FileChange, ...]
 
 

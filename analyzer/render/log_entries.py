@@ -53,7 +53,7 @@ def verdict(report: LogReport) -> str:
     """How many commits were looked at, and how many of them changed a formula."""
     changed = len(report.entries)
     shown = plural(changed, "commit") if changed else "No commit"
-    return f"{shown} of {report.commits:,} changed a formula."
+    return f"{shown} of {report.commits:,} changed a formula; {plural(report.extracted, 'formula')} extracted."
 
 
 def summary(line: QuantityLine, limit: int) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from analyzer import api
 from analyzer.domain.report import Kind, LogReport
+from analyzer.render.formats import render
+from analyzer.render.page import Page
 from tests.history.conftest import Repository
 
 PAGED = "self.max_total_num_tokens = self.profile_max_num_token(before) // self.page_size * self.page_size"
@@ -41,7 +43,7 @@ def test_only_commits_that_say_something_else_where_it_was_asked_are_extracted(r
     report = log(repository, "v0.1.0", "main")
     assert report.entries == ()
     assert report.commits == 7
-    assert report.extracted == 2, "the start, from each of the two roots"
+    assert report.extracted == 4, "the start and the end, from each of the two roots"
 
 
 def test_what_a_helper_in_another_file_does_counts(repository: Repository) -> None:
@@ -144,3 +146,27 @@ def test_blame_leaves_out_what_was_taken_back(repository: Repository) -> None:
     options = api.Options(repo=repository.folder)
     report = api.blame(api.diff("v0.1.0", "v0.2.0", options=options), options=options)
     assert {commit.subject for change in report.changes for commit in change.commits} == {"Five bytes"}
+
+
+def test_the_branch_behind_a_merge_is_followed_on_request(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    repository.git("checkout", "--quiet", "-b", "branch")
+    repository.commit("Work in progress", cell="return self.model_config.head_dim * 3")
+    repository.commit("Words", cell="# three\nreturn self.model_config.head_dim * 3")
+    repository.git("checkout", "--quiet", "main")
+    repository.git("merge", "--quiet", "--no-ff", "--message", "Merge the branch", "branch")
+    assert subjects(log(repository, "v0.1.0", "main")) == ["Merge the branch"]
+    assert subjects(log(repository, "v0.1.0", "main", all_commits=True)) == ["Merge the branch", "Work in progress"]
+
+
+def test_a_subject_is_text_whatever_it_holds(repository: Repository) -> None:
+    hostile = "[x](http://evil) @all `rm` \x1b[31m ::error:: \u202e (#5)"
+    repository.commit("Start", tag="v0.1.0")
+    repository.commit(hostile, cell="return self.model_config.head_dim * 3")
+    report = log(repository, "v0.1.0", "main")
+    assert report.entries[0].commit.subject == hostile
+    for name in ("text", "markdown", "json"):
+        written = render("log", name, report, Page())
+        assert "\x1b" not in written
+        assert "\u202e" not in written
+    assert "`[x](http://evil)" not in render("log", "text", report, Page())

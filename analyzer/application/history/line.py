@@ -30,7 +30,7 @@ class Followed:
 
 
 def cut(line: Line) -> tuple[Stretch, ...]:
-    """The stretches of `line`, oldest first; there is at least one."""
+    """The stretches of `line`, oldest first; the last one has no commits, so that what is at the end is looked at."""
     found: list[Stretch] = []
     start, commits = line.start, list[Commit]()
     for commit in line.commits:
@@ -38,9 +38,10 @@ def cut(line: Line) -> tuple[Stretch, ...]:
         if int(commit.sha[:8], 16) % _STRETCH == 0:
             found.append(Stretch(start, tuple(commits)))
             start, commits = commit.sha, []
-    if commits or not found:
+    if commits:
         found.append(Stretch(start, tuple(commits)))
-    return tuple(found)
+    end = line.commits[-1].sha if line.commits else line.start
+    return (*found, Stretch(end, ()))
 
 
 def broken(followed: Sequence[Followed]) -> Iterator[int]:
@@ -53,7 +54,7 @@ def broken(followed: Sequence[Followed]) -> Iterator[int]:
 def together(followed: Sequence[Followed]) -> tuple[Point, ...]:
     """The points of the whole line: its start, then every commit that changed the formula.
 
-    Where stretches do not fit even so, the change is put down to the first commit of the later one.
+    Where stretches do not fit even so, the change is put down to the commit at which the later one begins.
     """
     points = [followed[0].points[0]]
     for point in chain.from_iterable(stretch.points for stretch in followed):

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from analyzer.application.history.line import Followed, Stretch, broken, cut, together
 from analyzer.domain.history import Commit, Line, Point
-from analyzer.domain.report import Change, CommitReference, Kind, LogEntry
+from analyzer.domain.report import Change, CommitReference, Kind, LogEntry, LogReport
 from analyzer.domain.rules import ROOTS
 
 _PULL_REQUEST: Final = re.compile(r"\(#(\d{1,9})\)")
@@ -51,10 +51,14 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The commits of one line that changed a formula, newest first, and how much was extracted for it."""
+    """The commits of one line that changed a formula, newest first, and how much was extracted for it.
+
+    `doubtful` are commits to which a change was put down that may have come with an earlier one.
+    """
 
     entries: tuple[LogEntry, ...]
     extracted: int
+    doubtful: tuple[str, ...] = ()
 
 
 def trace_line(line: Line, workers: Workers, roots: Sequence[str] = ROOTS) -> History:
@@ -76,7 +80,26 @@ def trace_line(line: Line, workers: Workers, roots: Sequence[str] = ROOTS) -> Hi
     changes = workers.compare(steps)
     entries = [_entry(step.commit, found) for step, found in zip(steps, changes, strict=True) if found]
     extracted = sum(result.extracted for results in followed.values() for result in results)
-    return History(tuple(mark_undone(entries)), extracted)
+    doubtful = {stretches[number + 1].start for root in roots for number in broken(followed[root])}
+    return History(tuple(mark_undone(entries)), extracted, tuple(sorted(doubtful)))
+
+
+def with_branches(found: History, line: Line, trace_branch: Callable[[str, str], History]) -> History:
+    """`found` with the commits that changed a formula on the branches behind the merges that changed one.
+
+    `trace_branch` follows the commits that a merged commit has and a merge's first parent has not.
+    """
+    merged = {commit.sha: commit.merged for commit in line.commits if commit.merged}
+    entries: list[LogEntry] = []
+    extracted, doubtful = found.extracted, list(found.doubtful)
+    for entry in found.entries:
+        entries.append(entry)
+        for tip in merged.get(entry.commit.sha, ()):
+            branch = trace_branch(entry.commit.sha, tip)
+            entries += branch.entries
+            extracted += branch.extracted
+            doubtful += branch.doubtful
+    return History(tuple(entries), extracted, tuple(doubtful))
 
 
 def _steps(line: Line, points: Mapping[str, Sequence[Point]]) -> Iterator[Step]:
@@ -147,14 +170,17 @@ def _merged(one: list[LogEntry], other: list[LogEntry]) -> Iterator[LogEntry]:
     yield from (*one, *other)
 
 
-Select = Callable[[LogEntry], LogEntry | None]
-
-
-def selected(entries: Sequence[LogEntry], kinds: Sequence[Kind]) -> tuple[LogEntry, ...]:
-    """The entries of the `kinds` asked for, each with the changes of those; else those that changed a result."""
+def selected(report: LogReport, kinds: Sequence[Kind]) -> LogReport:
+    """`report` with the changes of the `kinds` asked for; left out, with those that can change a result or a unit."""
     wanted = set(kinds) or {kind for kind in Kind if kind >= Kind.UNIT}
-    return tuple(
+    entries = tuple(
         replace(entry, changes=tuple(change for change in entry.changes if change.kind in wanted))
-        for entry in entries
-        if entry.kind in wanted
+        for entry in report.entries
+        if any(change.kind in wanted for change in entry.changes)
     )
+    hidden = len(report.entries) - len(entries)
+    if kinds or not hidden:
+        return replace(report, entries=entries)
+    many = f"{hidden} commits only wrote" if hidden > 1 else "1 commit only wrote"
+    note = f"{many} a formula differently, proven to give the same result; --kind refactor lists them"
+    return replace(report, entries=entries, notes=(*report.notes, note))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("head")
 @kinds_option
 @selection_options
+@click.option("--all-commits", is_flag=True, help="Also those on the branches behind a merge that changed a formula.")
 @click.option("--reverse", is_flag=True, help="Oldest first.")
 @common_options("log")
 def command(
@@ -29,7 +30,8 @@ def command(
     kinds: tuple[Kind, ...],
     scenarios: tuple[str, ...],
     quantities: tuple[str, ...],
-    reverse: bool,  # noqa: FBT001 - click calls by keyword
+    all_commits: bool,  # noqa: FBT001 - click calls by keyword
+    reverse: bool,  # noqa: FBT001 - the same
 ) -> None:
     """List the commits between BASE and HEAD that changed a formula, newest first: who, when, what, which PR.
 
@@ -39,7 +41,15 @@ def command(
     from analyzer import api  # noqa: PLC0415 - `--help` does not need it
 
     options = common.for_api()
-    report = api.log(base, head, scenarios=scenarios, quantities=quantities, kinds=kinds, options=options)
+    report = api.log(
+        base,
+        head,
+        scenarios=scenarios,
+        quantities=quantities,
+        kinds=kinds,
+        all_commits=all_commits,
+        options=options,
+    )
     if reverse:
         report = replace(report, entries=report.entries[::-1])
     with api.Workspace(options) as workspace:
