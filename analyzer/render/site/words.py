@@ -11,21 +11,22 @@ _MISREAD: Final = (
     (
         "fraction",
         (
-            "The static fraction is a share of what was free before loading, not of the card and not of what is left after"
-            " loading: 1 - fraction of it stays free for activations and graphs, and weights and KV cache share the rest."
-            " A model that weighs more than the fraction allows leaves a negative budget."
+            "The static fraction is a share of what was free before loading, not of the card and not of what is left"
+            " after loading: 1 - fraction of it stays free for activations and graphs, and weights and KV cache share the"
+            " rest. A model that weighs more than the fraction allows leaves a negative budget."
         ),
     ),
     (
         "GB and GiB",
         (
-            "1 GiB is 2^30 = 1,073,741,824 bytes, 1 GB is 10^9 bytes: 80 GB are 74.5 GiB. Logs often write GB where they"
-            " mean GiB; a factor of 1.0737 between two numbers is this one."
+            "1 GiB is 2^30 = 1,073,741,824 bytes, 1 GB is 10^9 bytes: 80 GB are 74.5 GiB. Logs often write GB where"
+            " they mean GiB; a factor of 1.0737 between two numbers is this one."
         ),
     ),
     (
         "token",
-        "One position of one sequence in the KV cache, over all layers that are counted. Its cost in bytes is cell_size.",
+        "One position of one sequence in the KV cache, over all layers that are counted. Its cost in bytes is"
+        " cell_size.",
     ),
 )
 
