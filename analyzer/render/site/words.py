@@ -12,8 +12,8 @@ _MISREAD: Final = (
         "fraction",
         (
             "The static fraction is a share of what was free before loading, not of the card and not of what is left"
-            " after loading: 1 - fraction of it stays free for activations and graphs, and weights and KV cache share the"
-            " rest. A model that weighs more than the fraction allows leaves a negative budget."
+            " after loading: 1 - fraction of it stays free for activations and graphs, and weights and KV cache share"
+            " the rest. A model that weighs more than the fraction allows leaves a negative budget."
         ),
     ),
     (
@@ -25,8 +25,7 @@ _MISREAD: Final = (
     ),
     (
         "token",
-        "One position of one sequence in the KV cache, over all layers that are counted. Its cost in bytes is"
-        " cell_size.",
+        "One position of one sequence in the KV cache, over all layers counted. Its cost in bytes is cell_size.",
     ),
 )
 
