@@ -16,7 +16,7 @@ def write_timeline(report: TimelineReport, page: Page) -> list[str]:
         first = run[0]
         changed = prose(change(first))
         emphasised = f"**{changed}**" if changed and is_worse(first, report) else changed
-        rows.append((prose(releases(run)), value(first), emphasised, prose(reason(first))))
+        rows.append((prose(releases(run)), value(first), emphasised, prose(reason(first, report))))
     lines += table(("releases", report.unit if report.unit != "1" else "value", "change", ""), rows)
     lines += ["", *(f"- assumed {prose(name)}: {prose(why)}" for name, why in report.assumed.items())]
     return [*lines, *(f"- {prose(note)}" for note in report.notes)]

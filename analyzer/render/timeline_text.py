@@ -77,7 +77,7 @@ def runs(report: TimelineReport) -> list[list[Moment]]:
     """Neighbours with the same outcome, for the same reason, together."""
     found: list[list[Moment]] = []
     for moment in report.moments:
-        if found and not moment.changed and reason(found[-1][0]) == reason(moment):
+        if found and not moment.changed and reason(found[-1][0], report) == reason(moment, report):
             found[-1].append(moment)
         else:
             found.append([moment])
@@ -106,8 +106,13 @@ def change(moment: Moment) -> str:
     return f"{'+' if moment.delta > 0 else ''}{number(moment.delta)}{relative}"
 
 
-def reason(moment: Moment) -> str:
-    """Why there is no number, or which default it rests on."""
+def reason(moment: Moment, report: TimelineReport) -> str:
+    """Why there is no number, which default it rests on, and the family when that is not the newest release's."""
+    family = f"sized as {moment.scenario}" if moment.scenario != report.scenario and moment.lost is None else ""
+    return "; ".join(filter(None, [_why(moment), family]))
+
+
+def _why(moment: Moment) -> str:
     result = moment.result
     if result is None:
         return f"lost: {moment.lost}"
@@ -130,9 +135,9 @@ def _write_runs(document: Document, report: TimelineReport, letters: dict[Moment
         lead = f"{letters.get(moment, ' ')} {name:<{name_width}}  {value(moment):>{value_width}}  "
         gap = " " * (change_width - len(change(moment)) + 2)
         if change(moment):
-            rest = (Piece(change(moment), _style(moment, report)), Piece(gap), Piece(reason(moment)))
+            rest = (Piece(change(moment), _style(moment, report)), Piece(gap), Piece(reason(moment, report)))
         else:
-            rest = (Piece(gap, "column"), Piece(reason(moment)), Piece(""))
+            rest = (Piece(gap, "column"), Piece(reason(moment, report)), Piece(""))
         document.write((Piece(lead, "column"), *rest), indent=1, hanging=len(lead))
 
 

@@ -65,6 +65,13 @@ def test_colours_are_for_terminals() -> None:
     assert "\x1b[1;31m*" in render("timeline", "text", found, Page(colour=True))
 
 
+def test_a_release_that_sizes_the_model_otherwise_says_so() -> None:
+    old = replace(moment("v1", 9), scenario="swa")
+    assert "v1  9  sized as swa" in " ".join(
+        render("timeline", "text", report(old, moment("v2", 9)), Page()).split("   ")
+    )
+
+
 def test_hostile_names_are_text() -> None:
     found = report(replace(moment("v1|x\x1b[31m", 9), lost="**x** <b>\x1b]0;t\x07", result=None), moment("v2", 5, 9))
     for name in ("text", "markdown"):
