@@ -37,19 +37,17 @@ def find_commits(  # noqa: PLR0913 - what is asked, and of whom
         )
     roots = select_roots(scope.quantities, workspace.rules)
     ours, theirs = history.line(fork, new.commit), history.line(fork, old.commit)
-    with WorkerPool(workspace, options, scope) as workers:
+    workers = WorkerPool(workspace, options, scope)
 
-        def trace_branch(merge: str, tip: str) -> use_case.History:
-            parted = history.merge_base(f"{merge}^1", tip)
-            if parted is None:
-                return use_case.History((), 0)
-            return trace(history.line(parted, tip))
+    def trace_branch(merge: str, tip: str) -> use_case.History:
+        parted = history.merge_base(f"{merge}^1", tip)
+        return use_case.History((), 0) if parted is None else trace(history.line(parted, tip))
 
-        def trace(line: Line) -> use_case.History:
-            traced = use_case.trace_line(line, workers, roots)
-            return use_case.with_branches(traced, line, trace_branch) if all_commits else traced
+    def trace(line: Line) -> use_case.History:
+        traced = use_case.trace_line(line, workers, roots)
+        return use_case.with_branches(traced, line, trace_branch) if all_commits else traced
 
-        found, other = trace(ours), trace(theirs)
+    found, other = trace(ours), trace(theirs)
     return LogReport(
         base=old,
         head=new,

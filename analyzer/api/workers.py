@@ -5,11 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from analyzer.application.history.line import Followed
 from analyzer.application.history.log import Step, Task
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # Starting processes takes longer than looking at so many commits.
 _FEW: Final = 12
+# What each worker does before it is replaced: it then takes about 500 MiB.
+_TASKS: Final = 6
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -99,24 +102,6 @@ class WorkerPool:
         self._options = replace(options, progress=Silent())
         self._scope = scope
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *exception: object) -> None:
-        executor = self.__dict__.get("_executor")
-        if executor is None:
-            return
-        executor.shutdown(wait=kind is None, cancel_futures=True)
-        if kind is not None:
-            for process in multiprocessing.active_children():
-                process.terminate()
-
-    @cached_property
-    def _executor(self) -> ProcessPoolExecutor:
-        # A fork would share open pipes and locks with its parent.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(os.cpu_count(), context, initializer=_start, initargs=(self._options, self._scope))
-
     def follow(self, tasks: Sequence[Task]) -> list[Followed]:
         """What is found along stretches."""
         return self._run(Worker.follow, tasks, [len(task.stretch.commits) + 1 for task in tasks], "following commits")
@@ -126,22 +111,47 @@ class WorkerPool:
         return self._run(Worker.compare, steps, [1] * len(steps), "comparing formulas")
 
     def _run(self, work: Callable[[Worker, T], R], tasks: Sequence[T], sizes: Sequence[int], label: str) -> list[R]:
+        """The results of all tasks, in their order."""
         if sum(sizes) <= _FEW:
             return [work(self._own, task) for task in tasks]
-        futures = [self._executor.submit(_do, work, task) for task in tasks]
-        numbers = {future: number for number, future in enumerate(futures)}
-        for _ in self._progress.track(estimates(as_completed(futures), numbers, sizes), len(futures), label):
+        results: dict[int, R] = {}
+        done = estimates(self._rounds(work, tasks, results), sizes)
+        for _ in self._progress.track(done, len(tasks), label):
             pass
-        return [future.result() for future in futures]
+        return [results[number] for number in range(len(tasks))]
+
+    def _rounds(self, work: Callable[[Worker, T], R], tasks: Sequence[T], results: dict[int, R]) -> Iterator[int]:
+        """The numbers of the tasks as they are done, and their `results`.
+
+        The last tasks come first: newer code takes longer, and nobody is to wait for a long one at the end. Workers
+        are replaced now and then, since what they keep to be fast adds up.
+        """
+        order = list(reversed(range(len(tasks))))
+        count = os.cpu_count() or 1
+        for start in range(0, len(order), count * _TASKS):
+            # A fork would share open pipes and locks with its parent.
+            context = multiprocessing.get_context("spawn")
+            others = multiprocessing.active_children()
+            executor = ProcessPoolExecutor(count, context, initializer=_start, initargs=(self._options, self._scope))
+            futures = {
+                executor.submit(_do, work, tasks[number]): number for number in order[start : start + count * _TASKS]
+            }
+            try:
+                for future in as_completed(futures):
+                    results[futures[future]] = future.result()
+                    yield futures[future]
+            except BaseException:
+                executor.shutdown(wait=False, cancel_futures=True)
+                for process in multiprocessing.active_children():
+                    if process not in others:
+                        process.terminate()
+                raise
+            executor.shutdown()
 
 
-def estimates(done: Iterable[Future[Any]], numbers: dict[Future[Any], int], sizes: Sequence[int]) -> Iterator[str]:
-    """How long the rest will take, by what took how long so far; the first failure is raised."""
-    import time
-
+def estimates(done: Iterable[int], sizes: Sequence[int]) -> Iterator[str]:
+    """How long the rest will take, by how long what is `done` took; `sizes` are those of all tasks."""
     began, finished, total = time.monotonic(), 0, sum(sizes)
-    for future in done:
-        future.result()
-        finished += sizes[numbers[future]]
-        seconds = (time.monotonic() - began) / finished * (total - finished)
-        yield f"about {seconds:.0f} s left"
+    for number in done:
+        finished += sizes[number]
+        yield f"about {(time.monotonic() - began) / finished * (total - finished):.0f} s left"

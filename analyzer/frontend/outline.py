@@ -58,12 +58,12 @@ def _key(match: re.Match[bytes], owner: str) -> Key:
     return ("import" if match["imported"] else "rest"), owner, ""
 
 
-def excerpts(before: Mapping[Key, bytes], after: Mapping[Key, bytes]) -> tuple[bytes, bytes] | None:
-    """Files that hold what differs between two outlines and nothing else; None when only whole files will do."""
-    changed = {key for key in before.keys() | after.keys() if _text(before, key) != _text(after, key)}
+def differing(before: Mapping[Key, bytes], after: Mapping[Key, bytes]) -> frozenset[Key] | None:
+    """The pieces that differ between two outlines; None when only whole files will do."""
+    changed = frozenset(key for key in before.keys() | after.keys() if _text(before, key) != _text(after, key))
     if _order(before, after) != _order(after, before) or any(kind == "rest" and owner for kind, owner, _ in changed):
         return None
-    return _excerpt(before, changed), _excerpt(after, changed)
+    return changed
 
 
 def _text(pieces: Mapping[Key, bytes], key: Key) -> bytes | None:
@@ -76,7 +76,8 @@ def _order(one: Mapping[Key, bytes], other: Mapping[Key, bytes]) -> list[Key]:
     return [key for key in one if key[0] == "bind" and key in other]
 
 
-def _excerpt(pieces: Mapping[Key, bytes], changed: Collection[Key]) -> bytes:
+def excerpt(pieces: Mapping[Key, bytes], changed: Collection[Key]) -> bytes:
+    """A file that holds some pieces, those of a class in it, and nothing else."""
     owners = {owner for _, owner, _ in changed if owner}
     found: list[bytes] = []
     for key, text in pieces.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzer.frontend.outline import excerpts, outline
+from analyzer.frontend.outline import differing, excerpt, outline
 
 FILE = b'''"""Doc."""
 import os
@@ -41,7 +41,9 @@ def changed(*replacements: tuple[bytes, bytes]) -> tuple[bytes, bytes] | None:
     for old, new in replacements:
         assert old in text
         text = text.replace(old, new)
-    return excerpts(outline(FILE), outline(text))
+    before, after = outline(FILE), outline(text)
+    pieces = differing(before, after)
+    return None if pieces is None else (excerpt(before, pieces), excerpt(after, pieces))
 
 
 def test_every_byte_is_in_one_piece() -> None:
@@ -89,4 +91,4 @@ def test_what_only_moved_is_not_excerpted() -> None:
 
 def test_variables_in_another_order_need_the_whole_file() -> None:
     before, after = b"class A(Enum):\n    x = 1\n    y = 2\n", b"class A(Enum):\n    y = 2\n    x = 1\n"
-    assert excerpts(outline(before), outline(after)) is None
+    assert differing(outline(before), outline(after)) is None

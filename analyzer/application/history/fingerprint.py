@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections import OrderedDict
@@ -17,7 +18,7 @@ from analyzer.flow.callgraph import COMMON_NAMES
 from analyzer.flow.roots import module_name
 from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.meaning import meaning
-from analyzer.frontend.outline import Key, excerpts, outline
+from analyzer.frontend.outline import Key, differing, excerpt, outline
 from analyzer.frontend.slicing import Concern, relevant_meaning
 from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.toplevel import is_registry
@@ -74,15 +75,24 @@ class Listener:
         """Whether two versions of a file say something else where it was asked."""
         asked = self._needs.files[path]
         assert asked is not None
-        pair = excerpts(self._sources.outline(path, before), self._sources.outline(path, after))
-        if pair is not None:
+        old, new = self._sources.outline(path, before), self._sources.outline(path, after)
+        changed = differing(old, new) if asked.names or asked.every else None
+        if changed is not None:
             try:
-                one, other = (index_module(SourceFile(path, "", text), module_name(path)) for text in pair)
-            except SourceSyntaxError:
+                # Whether the file still parses is part of what it says.
+                ast.parse(excerpt(new, changed))
+                wanted = [key for key in changed if _is_asked(key, asked) or b"global " in new.get(key, b"")]
+                if not wanted:
+                    return False
+                one, other = (self._module_of(path, excerpt(pieces, wanted), asked) for pieces in (old, new))
+            except (SyntaxError, ValueError, RecursionError, MemoryError, SourceSyntaxError):
                 # What looked like a definition was the text of something else.
                 return self._digest(path, before) != self._digest(path, after)
-            return self.module(one, asked) != self.module(other, asked)
+            return one != other
         return self._digest(path, before) != self._digest(path, after)
+
+    def _module_of(self, path: str, text: bytes, asked: ModuleNeeds) -> Said:
+        return self.module(index_module(SourceFile(path, "", text), module_name(path)), asked)
 
     def _digest(self, path: str, blob: str) -> str:
         """What the whole file says where it was asked; of a file that does not parse, its blob."""
@@ -204,6 +214,20 @@ class Listener:
     def _driver(self, definition: Definition) -> object:
         effects = effects_of(definition.text)
         return sorted({call.rpartition(".")[2] for call in effects.calls} & self._sought)
+
+
+def _is_asked(key: Key, asked: ModuleNeeds) -> bool:
+    """Whether a piece of a file can hold something that was asked for."""
+    kind, owner, name = key
+    if asked.every or kind in ("rest", "import"):
+        return True
+    if not owner:
+        return name in asked.names or name in asked.classes
+    needs = asked.classes.get(owner)
+    if needs is None:
+        return False
+    everything = needs.every_method if kind == "def" else needs.every_field
+    return everything or name in needs.names or name in needs.computed
 
 
 def _is_positional(cls: ClassFacts) -> bool:
