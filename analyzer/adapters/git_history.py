@@ -31,12 +31,15 @@ class GitHistory:
     def line(self, start: str, end: str) -> Line:
         """The commits on the first-parent line of `end` that `start` does not have. Raises RepositoryError."""
         revisions = f"{start}..{end}"
-        count = self._run("rev-list", "--first-parent", "--count", revisions, "--")
         walk = ("log", "-z", "--reverse", "--first-parent", "--diff-merges=first-parent", "--raw", "--no-abbrev")
         options = ("--no-renames", "--no-show-signature", "--no-notes", "--no-color", _FORMAT)
         folders = [f"{layout}sglang" for layout in LAYOUTS]
         listing = self._run(*walk, *options, revisions, "--", *folders)
-        return Line(start, tuple(parse_log(listing)), int(count or b"0"))
+        return Line(start, tuple(parse_log(listing)), self.count(start, end))
+
+    def count(self, start: str, end: str) -> int:
+        """How many commits the first-parent line of `end` has that `start` has not; fewer in a shallow clone."""
+        return int(self._run("rev-list", "--first-parent", "--count", f"{start}..{end}", "--") or b"0")
 
     def _run(self, *arguments: str) -> bytes:
         result = self._command.run(*arguments)

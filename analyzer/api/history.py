@@ -35,6 +35,21 @@ def find_commits(  # noqa: PLR0913 - what is asked, and of whom
             f"{printable(base)} and {printable(head)} have no common history",
             hint="a shallow clone may lack it, run `git fetch --unshallow`",
         )
+    # A shallow clone has fewer commits between the same two.
+    line = f"{fork} {history.count(fork, new.commit)} {history.count(fork, old.commit)} {all_commits}"
+
+    def follow() -> LogReport:
+        return _follow(workspace, options, (old, new, fork), scope, all_commits=all_commits)
+
+    return workspace.logs.report(old, new, scope, line, follow)
+
+
+def _follow(
+    workspace: Workspace, options: Options, ends: tuple[Revision, Revision, str], scope: Scope, *, all_commits: bool
+) -> LogReport:
+    """The report on two commits, which `ends` holds with the one that both have grown from."""
+    old, new, fork = ends
+    history = workspace.clone.history()
     roots = select_roots(scope.quantities, workspace.rules)
     ours, theirs = history.line(fork, new.commit), history.line(fork, old.commit)
     workers = WorkerPool(workspace, options, scope)

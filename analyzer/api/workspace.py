@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from analyzer.application.comparisons import Comparisons
     from analyzer.application.history.comparing import StepComparisons
     from analyzer.application.history.extraction import CommitExtractions
+    from analyzer.application.history.memory import Logs
     from analyzer.application.scope import Scope
 
 # Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
@@ -264,6 +265,14 @@ class Workspace:
         from analyzer.application.comparisons import Comparisons
 
         return Comparisons(self.rules, self._store, ReportPack(), build=_build_id())
+
+    @cached_property
+    def logs(self) -> Logs:
+        """The memory of histories."""
+        from analyzer.adapters.history_pack import LogPack
+        from analyzer.application.history.memory import Logs
+
+        return Logs(self.rules, self._store, LogPack(), build=_build_id())
 
     def commit_extractions(self) -> CommitExtractions:
         """The extractions of single commits of the clone."""

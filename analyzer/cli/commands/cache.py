@@ -18,6 +18,7 @@ _WORDS: Final = {
     "snapshot": "extracted formulas",
     "diff": "comparisons",
     "history": "formulas of single commits",
+    "log": "histories",
 }
 
 
