@@ -86,6 +86,13 @@ class Attributes:
             return map_leaves(term, lambda leaf: self._read_leaf(leaf, name, state))
         return self.machine.each_leaf(term, state, lambda leaf, s: self._read_leaf(leaf, name, s))
 
+    def held(self, target: Term, name: str, state: State) -> Term:
+        """What an object holds in the end; None on the ways on which nobody has set it, where a read would raise."""
+        written = state.heap.get(target, {}).get(name)
+        if not isinstance(written, Conditional):
+            return self.read(target, name, state)
+        return map_leaves(written, lambda leaf: NONE if leaf is UNSET else leaf)
+
     def _is_stored(self, term: Conditional, name: str, state: State) -> bool:
         """Whether every object that `term` can be holds the attribute `name`, or a boundary stands for it."""
         found = leaves(term, _MAX_OBJECTS)

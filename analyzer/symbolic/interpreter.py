@@ -59,12 +59,16 @@ class Run:
     def _follow(self, path: str) -> Term:
         """A sink path from the runner: ``attribute.attribute`` or ``attribute(parameter)``."""
         head, _, rest = path.partition("(") if "(" in path else path.partition(".")
-        owner = self.machine.value(self.machine.attributes.read(self.runner, head, self.state))
+        owner = self.machine.value(self.machine.attributes.held(self.runner, head, self.state))
         if head == path:
             return owner
         if path.endswith(")"):
             return self.machine.value(map_leaves(owner, lambda leaf: self._argument(leaf, rest.rstrip(")"))))
-        return self.machine.value(self.machine.attributes.read(owner, rest, self.state))
+        return self.machine.value(map_leaves(owner, lambda leaf: self._part(leaf, rest)))
+
+    def _part(self, owner: Term, name: str) -> Term:
+        """An attribute of what the runner holds."""
+        return owner if owner is NONE else self.machine.attributes.held(owner, name, self.state)
 
     def _argument(self, reference: Term, parameter: str) -> Term:
         """What a pool's constructor was given as `parameter`, without the padding row."""

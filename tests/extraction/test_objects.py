@@ -384,3 +384,13 @@ def test_a_subclass_drives_the_same_runner() -> None:
     )
     draft = runner[RUNNER] + "\n\nclass OtherRunner(ModelRunner):\n    def factor(self):\n        return 50\n"
     agrees(extract_project(runner | {RUNNER: draft}), "tokens - 2")
+
+
+def test_a_quantity_that_is_set_on_some_ways_only_does_not_exist_on_the_others() -> None:
+    pool = (
+        COUNT + "if self.server_args.max_total_tokens:\n    self.swa_max_total_num_tokens = n // 4\n"
+        "self.max_total_num_tokens = n"
+    )
+    found = extracted(pool=pool).quantities["swa_max_total_num_tokens"]
+    assert "raise" not in repr(found.term)
+    assert repr(found.term).endswith("else None)")
