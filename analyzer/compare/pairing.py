@@ -17,7 +17,7 @@ from analyzer.domain.scenario import (
     scenario_inputs,
     scenario_values,
 )
-from analyzer.domain.terms import UNSET, Constant, Term, symbols_of, with_owners
+from analyzer.domain.terms import UNSET, Constant, Term, is_absent, symbols_of, with_owners
 
 # Measured or chosen, not computed from anything that a case could set instead.
 NEVER_OPENED: Final = frozenset({"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION})
@@ -57,7 +57,7 @@ class Side:
         """What `name` computes here, errors included; UNSET where the models have no such quantity."""
         if name not in self._known:
             formula = self.formula(name)
-            absent = formula is not None and self.settled(formula.term) is UNSET
+            absent = formula is not None and is_absent(self.settled(formula.term))
             self._known[name] = None if formula is None else UNSET if absent else self.settled(outcome(formula))
         return self._known[name]
 

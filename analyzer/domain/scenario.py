@@ -28,6 +28,7 @@ from analyzer.domain.terms import (
     Term,
     children,
     constant,
+    is_absent,
     post_order,
 )
 from analyzer.domain.unit import parse_unit
@@ -39,7 +40,7 @@ DEFAULT_FRACTION: Final = "default_mem_fraction_static"
 USER_FRACTION: Final = "user_mem_fraction_static"
 
 _EQUALITIES: Final = frozenset({"is", "=="})
-_FALSE_WHEN_OFF: Final = frozenset({"bool", "<", "<=", ">", ">=", "in", "startswith", "endswith"})
+_FALSE_WHEN_OFF: Final = frozenset({"bool", "present", "<", "<=", ">", ">=", "in", "startswith", "endswith"})
 _TRUE_WHEN_OFF: Final = frozenset({"not", "not in"})
 _PASSES_OFF: Final = frozenset({"upper", "lower", "strip", "str", "rank_min", "item"}) | SEQUENCES
 _GUARDS: Final = _EQUALITIES | _FALSE_WHEN_OFF | _TRUE_WHEN_OFF | {"is not", "!="}
@@ -242,5 +243,7 @@ def scenario_formula(extraction: Extraction, rules: RuleSet, quantity: str, scen
     scenario = "" if rule is not None and rule.scenario_free else scenario
     values, inputs = scenario_values(rules, scenario), scenario_inputs(rules, scenario)
     specialiser = Specialiser(extraction, rules, values, open_symbols=inputs)
-    error = None if formula.error is None else specialiser.term(formula.error)
-    return replace(formula, term=specialiser.term(formula.term), error=None if error is NONE else error)
+    term = specialiser.term(formula.term)
+    # What these models do not have cannot fail.
+    error = None if formula.error is None or is_absent(term) else specialiser.term(formula.error)
+    return replace(formula, term=term, error=None if error is NONE else error)

@@ -236,6 +236,11 @@ NONE: Final = constant(None)
 UNSET: Final = opaque("not set")
 
 
+def is_absent(term: Term) -> bool:
+    """Whether a quantity does not exist: nobody sets it, or it is set to None."""
+    return term is UNSET or term is NONE
+
+
 def raw_apply(op: str, args: Iterable[Term]) -> Apply:
     """`op` applied to `args` with no folding."""
     arguments = tuple(args)

@@ -87,11 +87,9 @@ class Attributes:
         return self.machine.each_leaf(term, state, lambda leaf, s: self._read_leaf(leaf, name, s))
 
     def held(self, target: Term, name: str, state: State) -> Term:
-        """What an object holds in the end; None on the ways on which nobody has set it, where a read would raise."""
+        """What an object holds in the end: UNSET on the ways on which nobody has set it, where a read would raise."""
         written = state.heap.get(target, {}).get(name)
-        if not isinstance(written, Conditional):
-            return self.read(target, name, state)
-        return map_leaves(written, lambda leaf: NONE if leaf is UNSET else leaf)
+        return written if isinstance(written, Conditional) else self.read(target, name, state)
 
     def _is_stored(self, term: Conditional, name: str, state: State) -> bool:
         """Whether every object that `term` can be holds the attribute `name`, or a boundary stands for it."""
@@ -508,7 +506,8 @@ class Attributes:
         override = state.heap.get(target, {})
         for slot in (name, _own(name)):
             if slot in override:
-                return is_set(override[slot])
+                own = self._read_symbol(target.name, name) if isinstance(target, Symbol) else UNSET
+                return is_set(override[slot], own)
         match target:
             case Handle("object", _) if target is not CONFIG:
                 return self._object_has(target, name)

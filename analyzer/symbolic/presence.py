@@ -44,6 +44,8 @@ def is_present(term: Term) -> Term:
     return raw_apply("present", (term,))
 
 
-def is_set(term: Term) -> Term:
-    """The guard that an attribute written on some paths is there."""
-    return map_leaves(term, lambda leaf: constant(leaf is not UNSET))
+def is_set(term: Term, own: Term = UNSET) -> Term:
+    """The guard that an attribute written on some paths is there; `own` is what an unknown thing has by itself."""
+    return map_leaves(
+        term, lambda leaf: is_present(own) if leaf is own and own is not UNSET else constant(leaf is not UNSET)
+    )

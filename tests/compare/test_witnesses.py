@@ -28,7 +28,8 @@ def _compare(before: Term, after: Term) -> Comparison:
 
 def _value(term: Term, point: Mapping[str, Any], *, exact: bool = False) -> Any:
     def lookup(leaf: Symbol | Opaque) -> Any:
-        value = point[leaf.name]
+        # An input that a witness leaves out is unset.
+        value = point.get(leaf.name)
         return Fraction(repr(value)) if exact and isinstance(value, float) else value
 
     try:

@@ -393,4 +393,4 @@ def test_a_quantity_that_is_set_on_some_ways_only_does_not_exist_on_the_others()
     )
     found = extracted(pool=pool).quantities["swa_max_total_num_tokens"]
     assert "raise" not in repr(found.term)
-    assert repr(found.term).endswith("else None)")
+    assert repr(found.term).endswith("else not set())")
