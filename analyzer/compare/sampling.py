@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from analyzer.compare.points import Input, Key, Point, Space
 from analyzer.compare.steering import Steering, routes
+from analyzer.domain.iteration import is_computable, iterate
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Value, Witness
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError
@@ -87,6 +88,7 @@ class Sampler:
         self._evaluators = {exact: Evaluator(exact=exact) for exact in (True, False)}
         self._guard_inputs: dict[Term, tuple[Key, ...]] = {}
         self._guards: dict[tuple[Any, ...], bool | None] = {}
+        self._computable = frozenset(call for call in keys if is_computable(call))
         self.tried = 0
         nodes = sum(1 for _ in walk(*pair))
         self._allowance = max(_FEWEST_POINTS, min(_MOST_POINTS, _WORK // nodes))
@@ -149,6 +151,10 @@ class Sampler:
         evaluator = self._evaluators[exact]
 
         def lookup(term: Symbol | Opaque) -> Any:
+            if term in self._computable:
+                computed = iterate(term, lookup, evaluator)
+                if not isinstance(computed, Off):
+                    return computed
             key = self._key(term)
             if read is not None:
                 read[key] = None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from analyzer.domain.semantics import Evaluator, Lookup, Off, RaisedError, Value
-from analyzer.domain.terms import Constant, Opaque, Symbol, Term, opaque
+from analyzer.domain.terms import Constant, Opaque, Symbol, Term, opaque, walk
 
 EACH: Final = "each"
 FOR: Final = "for"
@@ -41,6 +41,15 @@ def is_loop_variable(term: Term) -> bool:
 def is_of_loop(term: Term) -> bool:
     """Whether `term` is a loop variable or an uninterpreted function of one: each iteration has its value."""
     return is_loop_variable(term) or (isinstance(term, Opaque) and any(map(is_of_loop, term.args)))
+
+
+def is_computable(term: Opaque) -> bool:
+    """Whether `iterate` has the value of `term` once the inputs in it are known: nothing in it is uninterpreted."""
+    return term.name in ITERATIONS and all(
+        part.name in ITERATIONS or part.name == FOR or is_loop_variable(part)
+        for part in walk(term)
+        if isinstance(part, Opaque)
+    )
 
 
 def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:

@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.compare import Comparison, compare_extractions
+from analyzer.domain.build import apply
 from analyzer.domain.extraction import Formula
+from analyzer.domain.iteration import EACH, FOR, loop_variable
 from analyzer.domain.report import Kind
 from analyzer.domain.semantics import Evaluator, RaisedError
-from analyzer.domain.terms import Opaque, Symbol, Term
+from analyzer.domain.terms import Opaque, Symbol, Term, constant, opaque, symbol
 from tests.support.strategies import points, terms
 from tests.support.terms import extraction, rule_set
 
@@ -74,3 +76,19 @@ def test_swapping_the_sides_mirrors_the_report(before: Term, after: Term) -> Non
     assert there.verdicts == back.verdicts
     mirrored = {(_MIRROR[change.action], change.after, change.before) for change in there.changes}
     assert mirrored == {(change.action, change.before, change.after) for change in back.changes}
+
+
+def _counted(limit: int) -> Term:
+    """How many layers a comprehension counts, those from `limit` on."""
+    layer = loop_variable(0)
+    clause = opaque(FOR, (layer, opaque("range", (symbol("num_layers"),)), apply(">=", layer, constant(limit))))
+    return opaque("len", (opaque(EACH, (constant("list"), clause, layer)),))
+
+
+def test_a_comprehension_is_computed_and_not_guessed() -> None:
+    [change] = _compare(_counted(2), _counted(3)).changes
+    assert change.kind is Kind.SEMANTIC
+    assert change.witness is not None
+    assert isinstance(change.witness.before, int)
+    assert isinstance(change.witness.after, int)
+    assert change.witness.before == change.witness.after + 1
