@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -299,7 +299,7 @@ class Workspace:
         def load(roots: Collection[str]) -> Snapshot:
             shipped = self._shipped(revision)
             if shipped is not None:
-                return shipped
+                return self._from_roots(shipped, roots)
             return self._analysis.snapshot(revision, lambda: source.tree(revision), roots)
 
         return Side(revision, load)
@@ -318,7 +318,17 @@ class Workspace:
 
     def _stored(self, source: SnapshotSource, spec: str) -> Side:
         snapshot = source.load(spec)
-        return Side(snapshot.revision, lambda _: snapshot)
+        return Side(snapshot.revision, lambda roots: self._from_roots(snapshot, roots))
+
+    def _from_roots(self, found: Snapshot, roots: Collection[str]) -> Snapshot:
+        """A stored snapshot without the quantities of other roots: an extraction would not have them either."""
+        rules = self.rules.quantities
+        kept = {
+            name: formula
+            for name, formula in found.extraction.quantities.items()
+            if name not in rules or rules[name].root in roots
+        }
+        return replace(found, extraction=replace(found.extraction, quantities=kept))
 
     def _in_clone(self, spec: str) -> Side:
         """A ref of the clone; a folder of that name counts only when there is no such ref."""
