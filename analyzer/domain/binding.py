@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.iteration import ITERATIONS, iterate
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.scenario import in_result_unit
+from analyzer.domain.scenario import defaults, in_result_unit
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, Value
-from analyzer.domain.terms import NONE, Opaque, Symbol, Term
+from analyzer.domain.terms import Opaque, Symbol, Term
+
+
+def candidates(name: str, extraction: Extraction, rules: RuleSet) -> Iterator[Term]:
+    """What can give `name` its value when no case and no scenario does, in the order in which it is tried."""
+    if name in extraction.quantities:
+        yield in_result_unit(extraction.quantities[name])
+    if name in extraction.definitions:
+        yield extraction.definitions[name].term
+    yield from defaults(name, extraction, rules)
+
+
+def is_missed(name: str, rules: RuleSet) -> bool:
+    """Whether the lack of `name` is an error; an object has no value, and what nobody declares is an option."""
+    return name in rules.symbols and rules.symbols[name].domain.kind not in ("object", "record")
 
 
 class Binding:
@@ -53,24 +67,11 @@ class Binding:
     def _find(self, name: str) -> Value:
         if name in self._given:
             return self._given[name]
-        candidates = []
-        if name in self._extraction.quantities:
-            candidates.append(in_result_unit(self._extraction.quantities[name]))
-        if name in self._extraction.definitions:
-            candidates.append(self._extraction.definitions[name].term)
-        facts = self._extraction.inputs.get(name)
-        rule = self._rules.symbols.get(name)
-        # None where no None makes sense is an option that SGLang fills in later.
-        filled_later = facts is not None and facts.default is NONE and rule is not None and not rule.domain.optional
-        if facts is not None and facts.default is not None and not filled_later:
-            candidates.append(facts.default)
-        if rule is not None and rule.default is not None:
-            candidates.append(rule.default)
-        for candidate in candidates:
+        for candidate in candidates(name, self._extraction, self._rules):
             value = self._try(name, candidate)
             if not isinstance(value, Off):
                 return value
-        if rule is not None and rule.domain.kind not in ("object", "record"):
+        if is_missed(name, self._rules):
             raise MissingInputError(name)
         return Off(name)
 

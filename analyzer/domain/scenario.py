@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -97,6 +97,17 @@ def outcome(formula: Formula) -> Term:
     return map_leaves(formula.error, lambda leaf: value if leaf is NONE else leaf)
 
 
+def defaults(name: str, extraction: Extraction, rules: RuleSet) -> Iterator[Term]:
+    """What `name` is worth when nobody sets it, as it is tried: the release's default, then the rules'."""
+    facts, rule = extraction.inputs.get(name), rules.symbols.get(name)
+    own = None if facts is None else facts.default
+    # None where no None makes sense is an option that SGLang fills in later.
+    if own is not None and not (own is NONE and rule is not None and not rule.domain.optional):
+        yield own
+    if rule is not None and rule.default is not None:
+        yield rule.default
+
+
 class Specialiser:
     """Partial evaluation of one extraction's terms under one scenario.
 
@@ -134,15 +145,10 @@ class Specialiser:
         return memo[root]
 
     def default(self, name: str) -> Term | None:
-        """What `name` is worth when nobody sets it: the release's default, else the rules'."""
-        facts, rule = self._extraction.inputs.get(name), self._rules.symbols.get(name)
-        own = facts.default if facts else None
-        # None where no None makes sense is an option that SGLang fills in later.
-        own = None if own is NONE and rule is not None and not rule.domain.optional else own
-        candidates = (own, rule.default if rule else None)
-        for candidate in candidates:
-            if candidate is None or name in self._pending:
-                continue
+        """What `name` is worth when nobody sets it, settled; None when that hangs on an option that is off."""
+        if name in self._pending:
+            return None
+        for candidate in defaults(name, self._extraction, self._rules):
             settled = self._within(name, candidate)
             if not self._is_off(settled):
                 return settled

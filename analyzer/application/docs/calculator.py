@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from analyzer.application.docs.pages import Program, ScenarioFormula, ScenarioProgram
+from analyzer.domain.binding import candidates, is_missed
 from analyzer.domain.effect import Server
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import in_result_unit, scenario_values
 from analyzer.domain.terms import (
-    NONE,
     Apply,
     Atom,
     Conditional,
@@ -23,9 +23,6 @@ from analyzer.domain.terms import (
     post_order,
     symbols_of,
 )
-
-# What is an object has no value that a form could take, and nobody misses it.
-_NOT_MISSED = frozenset({"object", "record"})
 
 
 def build_program(
@@ -55,7 +52,7 @@ def build_program(
         free=tuple(name for name in results if name in rules.quantities and rules.quantities[name].scenario_free),
         units={name: formula.unit for name, formula in extraction.quantities.items()},
         inputs={name: (rules.symbols[name].unit, rules.symbols[name].description) for name in inputs},
-        declared=tuple(name for name in inputs if rules.symbols[name].domain.kind not in _NOT_MISSED),
+        declared=tuple(name for name in inputs if is_missed(name, rules)),
         defined=tuple(sorted(names.keys() & (extraction.definitions.keys() | extraction.quantities.keys()))),
     )
 
@@ -73,7 +70,7 @@ def _names(extraction: Extraction, rules: RuleSet, nodes: _Nodes) -> dict[str, t
         name = waiting.pop()
         if name in found:
             continue
-        terms = list(_candidates(name, extraction, rules))
+        terms = list(candidates(name, extraction, rules))
         found[name] = tuple(map(nodes.index, terms))
         waiting.extend(sorted(symbols_of(*terms)))
     return dict(sorted(found.items()))
@@ -83,33 +80,17 @@ def _terms(formula: Formula) -> list[Term]:
     return [term for term in (formula.term, formula.error) if term is not None]
 
 
-def _candidates(name: str, extraction: Extraction, rules: RuleSet) -> Iterator[Term]:
-    """What a binding tries, in its order."""
-    quantity, definition = extraction.quantities.get(name), extraction.definitions.get(name)
-    if quantity is not None:
-        yield in_result_unit(quantity)
-    elif definition is not None:
-        yield definition.term
-    facts, rule = extraction.inputs.get(name), rules.symbols.get(name)
-    own = facts.default if facts is not None else None
-    # None where no None makes sense is an option that SGLang fills in later.
-    if own is not None and not (own is NONE and rule is not None and not rule.domain.optional):
-        yield own
-    if rule is not None and rule.default is not None:
-        yield rule.default
-
-
 def _fields(formula: ScenarioFormula, names: dict[str, tuple[int, ...]], rules: RuleSet) -> tuple[str, ...]:
     """The inputs that the steps of a scenario read, directly or through a default."""
     waiting = list(symbols_of(*(step.term for step in formula.steps)))
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
-        rule = rules.symbols.get(name)
-        if name in found or name not in names or rule is None or rule.domain.kind in _NOT_MISSED:
+        if name in found or name not in names or not is_missed(name, rules):
             continue
         found.add(name)
-        waiting.extend(symbols_of(rule.default) if rule.default is not None else ())
+        default = rules.symbols[name].default
+        waiting.extend(symbols_of(default) if default is not None else ())
     return tuple(sorted(found))
 
 
