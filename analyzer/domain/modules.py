@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from analyzer.domain.syntax import ImportBinding
+
+# What Python runs when an instance is made, in this order.
+CONSTRUCTORS: Final = ("__init__", "__post_init__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,17 @@ class Definition:
     def name(self) -> str:
         """The last part of the qualified name."""
         return self.qualname.rsplit(".", 1)[-1]
+
+    @property
+    def is_constructor(self) -> bool:
+        """Whether this runs while an object is made."""
+        return self.name in CONSTRUCTORS
+
+    @property
+    def called_as(self) -> str:
+        """The simple name in a call: a constructor is called by its class."""
+        owner, _, name = self.qualname.rpartition(".")
+        return owner if owner and self.is_constructor else name
 
     @property
     def owner(self) -> str:

@@ -20,6 +20,8 @@ def _line() -> int:
 CONTAINER_CHANGES = frozenset(
     {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "discard", "setdefault"}
 )
+# Methods and functions that change what they are given.
+CHANGES = CONTAINER_CHANGES | {"sort", "setattr", "__setattr__", "all_reduce"}
 
 
 @dataclass(frozen=True, slots=True)

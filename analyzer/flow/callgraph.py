@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import networkx as nx
 
-from analyzer.domain.modules import Definition, Effects
+from analyzer.domain.modules import CONSTRUCTORS, Definition, Effects
 from analyzer.domain.resolution import Resolution
 from analyzer.domain.rules import Anchors
 from analyzer.ports.program import Program
@@ -136,7 +136,7 @@ class CallGraph:
         if found.kind == "function":
             return [("", found.key)]
         if found.kind == "class":
-            return [n for method in ("__init__", "__post_init__") for n in self._method(found.key, method)]
+            return [n for method in CONSTRUCTORS for n in self._method(found.key, method)]
         return []
 
     def _lookup(self, definition: Definition, name: str) -> Resolution | None:

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.domain.errors import AnchorNotFoundError
-from analyzer.domain.modules import ClassFacts, Definition
+from analyzer.domain.modules import CONSTRUCTORS, ClassFacts, Definition
 from analyzer.domain.rules import Anchors
 from analyzer.flow.callgraph import CallGraph, Node
 from analyzer.flow.program import TreeProgram
 from analyzer.flow.roots import module_name
 from analyzer.ports import SourceTree
 
-# What Python runs when an instance is made, in this order.
-_CONSTRUCTORS: Final = ("__init__", "__post_init__")
 _MAX_CALLERS: Final = 6
 
 
@@ -74,7 +72,7 @@ class OptionRootSearch:
     def _constructors(self, options: ClassFacts) -> list[Definition]:
         """What runs when the options are made, inherited constructors included."""
         found: list[Definition] = []
-        for name in _CONSTRUCTORS:
+        for name in CONSTRUCTORS:
             owners = [cls for cls in self._program.mro(options.key) if name in cls.methods]
             found.extend(cls.methods[name] for cls in owners[:1])
         return found

@@ -8,8 +8,6 @@ from analyzer.domain.modules import Definition
 from analyzer.domain.rules import Anchors
 from analyzer.flow.callgraph import COMMON_NAMES, CallGraph, Node
 
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
-
 
 class ModRef:
     """Answers whether a call matters, for one set of relevant attributes.
@@ -63,7 +61,7 @@ class ModRef:
         """Keys and simple names of definitions that raise, or call one that does."""
         raising = {key for key, definition in definitions.items() if self._graph.effects(definition).raises}
         while True:
-            names = {self._name(definitions[key]) for key in raising} - COMMON_NAMES
+            names = {definitions[key].called_as for key in raising} - COMMON_NAMES
             more = {
                 key
                 for key, definition in definitions.items()
@@ -79,7 +77,7 @@ class ModRef:
         An effect is strong when it reaches beyond the receiver; what a method only sets on its own
         object is weak, and does not matter when that object is still being constructed.
         """
-        names = {key: self._name(definition) for key, definition in definitions.items()}
+        names = {key: definition.called_as for key, definition in definitions.items()}
         calls = {key: self._graph.called(definition) for key, definition in definitions.items()}
         callers: dict[str, list[str]] = {}
         for key, called in calls.items():
@@ -89,22 +87,24 @@ class ModRef:
         weak = {key for key, definition in definitions.items() if self._writes_itself(definition)} - strong
         strong_names = {*self._runners, *(names[key] for key in strong)}
         weak_names = {names[key] for key in weak}
-        pending = [*sorted(self._runners), *sorted(strong_names - self._runners), *sorted(weak_names - strong_names)]
+        pending = strong_names | weak_names
         while pending:
             for key in callers.get(pending.pop(), ()):
                 if key in strong:
                     continue
                 if any(name in strong_names or (name in weak_names and not own) for name, own in calls[key]):
-                    strong.add(key)
-                    pending += [names[key]] if names[key] not in strong_names else []
-                    strong_names.add(names[key])
-                elif key not in weak and definitions[key].name not in _CONSTRUCTORS:
+                    kind, kind_names = strong, strong_names
+                elif key not in weak and not definitions[key].is_constructor:
                     # Only calls of its own methods are left.
-                    weak.add(key)
-                    pending += [names[key]] if names[key] not in weak_names else []
-                    weak_names.add(names[key])
+                    kind, kind_names = weak, weak_names
+                else:
+                    continue
+                kind.add(key)
+                if names[key] not in kind_names:
+                    kind_names.add(names[key])
+                    pending.add(names[key])
         found = strong | weak | self._setters_used(definitions)
-        return frozenset(found), frozenset(self._runners | {names[key] for key in found} - COMMON_NAMES)
+        return frozenset(found), frozenset((self._runners | {names[key] for key in found}) - COMMON_NAMES)
 
     def _names_relevant(self, definition: Definition) -> bool:
         """Whether a definition names something relevant, for somebody who may write it."""
@@ -124,7 +124,7 @@ class ModRef:
         return {
             key
             for key, definition in definitions.items()
-            if self._name(definition) in callees and "*" in self._graph.effects(definition).named
+            if definition.called_as in callees and "*" in self._graph.effects(definition).named
         }
 
     def _writes_beyond(self, definition: Definition) -> bool:
@@ -132,7 +132,7 @@ class ModRef:
         return not effects.writes.isdisjoint(self.relevant) or self._names_relevant(definition)
 
     def _writes_itself(self, definition: Definition) -> bool:
-        if definition.name in _CONSTRUCTORS:
+        if definition.is_constructor:
             return False
         owner = definition.qualname.partition(".")[0]
         return any(self.concerns(owner, name) for name in self._graph.effects(definition).own_writes)
@@ -140,8 +140,3 @@ class ModRef:
     def concerns(self, owner: str, name: str) -> bool:
         """Whether somebody reads the attribute `name` of instances of the class `owner`."""
         return owner in self.relevant.get(name, ())
-
-    def _name(self, definition: Definition) -> str:
-        """What a call of `definition` looks like: a constructor is called by its class."""
-        owner, _, name = definition.qualname.rpartition(".")
-        return owner if name in _CONSTRUCTORS and owner else name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -16,18 +17,21 @@ _PURE: Final = frozenset({"len", "round", "str", "repr", "int", "float", "min", 
 @lru_cache(maxsize=200_000)
 def meaning(text: str) -> str:
     """A digest of what `text` says; of the text itself when it cannot be parsed."""
+    return digest(text, lambda _: None)
+
+
+def digest(text: str, reduce: Callable[[ast.Module], None]) -> str:
+    """A digest of what `text` says once `reduce` has taken out more; of the text itself when it cannot be parsed."""
+    said = text
     try:
-        tree = silenced(text)
+        tree = _Silent().visit(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def silenced(text: str) -> ast.Module:
-    """The syntax of `text` without what only people read."""
-    tree = _Silent().visit(ast.parse(text))
-    assert isinstance(tree, ast.Module)
-    return tree
+        pass
+    else:
+        assert isinstance(tree, ast.Module)
+        reduce(tree)
+        said = ast.dump(tree)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _Silent(ast.NodeTransformer):

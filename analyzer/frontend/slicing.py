@@ -7,20 +7,17 @@ matters, and binds no local name that what is left reads.
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from analyzer.domain.syntax import CONTAINER_CHANGES
-from analyzer.frontend.meaning import silenced
+from analyzer.domain.syntax import CHANGES
+from analyzer.frontend.meaning import digest
 
-_CHANGES: Final = CONTAINER_CHANGES | {"sort", "setattr", "__setattr__", "all_reduce"}
 # With these, names are read that nobody wrote down.
 _INTROSPECTION: Final = frozenset({"locals", "vars", "exec", "eval", "globals"})
 _LEAVES: Final = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)
-_Branching = ast.If | ast.With
 
 
 @dataclass(frozen=True)
@@ -36,14 +33,13 @@ class Concern:
 @lru_cache(maxsize=4096)
 def relevant_meaning(text: str, concern: Concern) -> str:
     """A digest of what can matter of the function in `text`; of the text itself when it cannot be parsed."""
-    try:
-        tree = silenced(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    for function in tree.body:
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and not _looks_inside(function):
-            function.body = _Slicer(concern, function).slice()
-    return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def slice_functions(tree: ast.Module) -> None:
+        for function in tree.body:
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and not _looks_inside(function):
+                function.body = _Slicer(concern, function).slice()
+
+    return digest(text, slice_functions)
 
 
 def _looks_inside(function: ast.AST) -> bool:
@@ -107,7 +103,7 @@ class _Slicer:
                 return isinstance(func, ast.Attribute) and any(item.arg in concern.attributes for item in keywords)
             case ast.Expr(value=ast.Call(func=func, args=args)):
                 names = {_simple_name(func), *map(_simple_name, args)}
-                return bool(names & _CHANGES) or (concern.raises and bool(names & concern.raising))
+                return bool(names & CHANGES) or (concern.raises and bool(names & concern.raising))
             case ast.Raise() | ast.Assert():
                 return concern.raises
             case _:

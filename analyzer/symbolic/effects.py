@@ -42,8 +42,6 @@ def effects_of(node: Any) -> StatementEffects:
     return entry[1]
 
 
-# Methods and functions that change what they are given.
-_CHANGING = ir.CONTAINER_CHANGES | {"sort", "setattr", "__setattr__", "all_reduce"}
 _COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
 
 
@@ -88,7 +86,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
                 raises = True
-            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if name in _CHANGING:
+            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if name in ir.CHANGES:
                 changes = True
                 if isinstance(callee, ir.Attribute) and isinstance(callee.value, ir.Name):
                     binds.add(callee.value.id)

@@ -8,7 +8,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 from analyzer.domain.errors import SourceSyntaxError
 from analyzer.domain.history import ClassNeeds, ModuleNeeds, Needs
@@ -31,6 +31,7 @@ _ABSENT: Final = "absent"
 _KEPT: Final = 64
 
 Said = dict[str, object]
+V = TypeVar("V")
 
 
 class Sources:
@@ -43,23 +44,21 @@ class Sources:
 
     def outline(self, path: str, blob: str) -> Mapping[Key, bytes]:
         """The pieces of a file."""
-        key = (path, blob)
-        if key not in self._outlines:
-            self._outlines[key] = outline(self.read(path, blob).content)
-            if len(self._outlines) > _KEPT:
-                self._outlines.popitem(last=False)
-        self._outlines.move_to_end(key)
-        return self._outlines[key]
+        return _recall(self._outlines, (path, blob), lambda: outline(self.read(path, blob).content))
 
     def facts(self, path: str, blob: str) -> ModuleFacts:
         """The facts of a file. Raises SourceSyntaxError."""
-        key = (path, blob)
-        if key not in self._facts:
-            self._facts[key] = index_module(self.read(path, blob), module_name(path))
-            if len(self._facts) > _KEPT:
-                self._facts.popitem(last=False)
-        self._facts.move_to_end(key)
-        return self._facts[key]
+        return _recall(self._facts, (path, blob), lambda: index_module(self.read(path, blob), module_name(path)))
+
+
+def _recall(kept: OrderedDict[tuple[str, str], V], key: tuple[str, str], make: Callable[[], V]) -> V:
+    """The value under `key`, made when it is not there; what was asked for longest ago makes room."""
+    if key not in kept:
+        kept[key] = make()
+        if len(kept) > _KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]
 
 
 class Listener:

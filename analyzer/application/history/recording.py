@@ -130,7 +130,7 @@ class Recorder:
             if definition.text in self._lowered:
                 pending.append(definition)
             elif definition.text in self._touched:
-                by_name.setdefault(_called_as(definition), []).append(definition)
+                by_name.setdefault(definition.called_as, []).append(definition)
         found: set[str] = set()
         while pending:
             for name, _ in self._graph.called(pending.pop()):
@@ -182,12 +182,6 @@ class Recorder:
             return None
         computed = frozenset(name for name, field in dict.items(fields) if field.value in self._lowered)
         return ClassNeeds(names, methods.every, fields.every, computed)
-
-
-def _called_as(definition: Definition) -> str:
-    """The name by which a definition is called: a constructor is called by its class."""
-    owner, _, name = definition.qualname.rpartition(".")
-    return owner if name in ("__init__", "__post_init__") and owner else name
 
 
 class RecordingProgram(TreeProgram):
