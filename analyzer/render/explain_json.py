@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from analyzer.domain.explanation import Difference, ExplainReport, Lever, Step, Window
 from analyzer.domain.startup import RankReadings, Reading
-
-SCHEMA_VERSION: Final = 1
-Object = dict[str, Any]
+from analyzer.render.json_object import SCHEMA_VERSION, Object
 
 
 def explain_object(report: ExplainReport) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from analyzer.domain.effect import ServerEffect
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
@@ -27,7 +27,7 @@ from analyzer.domain.report import (
 from analyzer.domain.rules import ChangeExample, ChangeRule, InvariantRule, QuantityRule
 from analyzer.domain.solution import Solution, SolveReport
 from analyzer.domain.source import Revision, Span
-from analyzer.domain.timeline import Moment, TimelineReport
+from analyzer.domain.timeline import TimelineReport
 from analyzer.domain.views import (
     FormulaView,
     GraphReport,
@@ -38,11 +38,10 @@ from analyzer.domain.views import (
     TraceReport,
 )
 from analyzer.render.explain_json import explain_object
+from analyzer.render.json_object import SCHEMA_VERSION, Object
 from analyzer.render.page import Page
+from analyzer.render.timeline_json import timeline_object
 from analyzer.render.upstream import pull_link
-
-SCHEMA_VERSION: Final = 1
-Object = dict[str, Any]
 
 
 def render_diff(report: DiffReport, page: Page) -> str:
@@ -185,37 +184,7 @@ def render_solve(report: SolveReport, page: Page) -> str:
 def render_timeline(report: TimelineReport, page: Page) -> str:
     """One quantity over releases."""
     del page
-    return write_object(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "quantity": report.quantity,
-            "unit": report.unit,
-            "scenario": report.scenario,
-            "inputs": dict(report.inputs),
-            "assumed": dict(report.assumed),
-            "releases": [_moment(moment) for moment in report.moments],
-            "notes": list(report.notes),
-        }
-    )
-
-
-def _moment(moment: Moment) -> Object:
-    result = moment.result
-    return {
-        "ref": moment.release,
-        "commit": moment.revision.commit if moment.revision is not None else None,
-        "version": moment.revision.version if moment.revision is not None else None,
-        "scenario": moment.scenario,
-        "value": result.value if result is not None else None,
-        "changed": moment.changed,
-        "delta": moment.delta,
-        "relative": moment.relative,
-        "default_fraction": moment.fraction,
-        "missing": list(result.missing) if result is not None else [],
-        "absent": result is not None and result.absent,
-        "error": result.error if result is not None else None,
-        "lost": moment.lost,
-    }
+    return write_object(timeline_object(report))
 
 
 def diff_object(report: DiffReport) -> Object:
