@@ -122,7 +122,7 @@ def diff(
 
     `scenarios` (such as ``mla`` or ``mla+eagle``) and `quantities` restrict the comparison; empty means all.
     """
-    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    scope = Scope.of(scenarios, quantities)
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
         before, after = workspace.side(base), workspace.side(head)
@@ -196,7 +196,7 @@ def check(  # noqa: PLR0913 - each is an option of the command
     from analyzer.application import acceptance, effects
     from analyzer.application import check as use_case
 
-    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    scope = Scope.of(scenarios, quantities)
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
         effects.check_limits(limits, servers, workspace.rules)
@@ -483,7 +483,7 @@ def log(  # noqa: PLR0913 - each is an option of the command
     from analyzer.api.history import find_commits
     from analyzer.application.history.log import selected
 
-    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    scope = Scope.of(scenarios, quantities)
     with Workspace(options) as workspace:
         report = find_commits(workspace, options, base, head, scope, all_commits=all_commits)
         return selected(report, kinds)
@@ -503,7 +503,7 @@ def blame(
     from analyzer.api.history import find_commits
     from analyzer.application.history import blame as use_case
 
-    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    scope = Scope.of(scenarios, quantities)
     with Workspace(options) as workspace:
         found = find_commits(workspace, options, report.base.spec, report.head.spec, scope)
     return use_case.blame(report, found.entries)
@@ -542,7 +542,7 @@ def docs(  # noqa: PLR0913 - each is an option of the command
     from analyzer.adapters.site_folder import stale_files, write_site
     from analyzer.api.documentation import build
 
-    scope = Scope(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))
+    scope = Scope.of(scenarios, quantities)
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
         files = build(workspace, first, last, scope, file_format)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from analyzer.application.machines import common_machines
@@ -18,7 +19,7 @@ from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
 
 # What the whole formula is for; a loss of all of it is reported under this name.
-_SINK: Final = "max_total_num_tokens"
+SINK: Final = "max_total_num_tokens"
 
 
 def diff(
@@ -30,7 +31,7 @@ def diff(
         found = analyse_head()
     except ExtractionError as error:
         lost = {name: dict.fromkeys(scenarios, Kind.LOST) for name in _chosen(scope, base.extraction)}
-        return _report_lost(base, head, error, lost, _lost_rule(rules))
+        return _report_lost(base, head, error, lost, lost_rule(rules))
     return _compare(base, found, rules, scenarios, scope)
 
 
@@ -98,23 +99,12 @@ def _report_lost(
     verdicts: Mapping[str, Mapping[str, Kind]],
     rule: str,
 ) -> DiffReport:
-    sink = _SINK if _SINK in verdicts else next(iter(verdicts), _SINK)
-    change = Change(
-        rule=rule,
-        kind=Kind.LOST,
-        level="error",
-        action="removed",
+    sink = SINK if SINK in verdicts else next(iter(verdicts), SINK)
+    change = replace(
+        lost_change(rule, "removed", f"The formula cannot be extracted from {head.resolved}: {error}", (sink,)),
         quantity=sink,
         affects=tuple(name for name in verdicts if name != sink),
         scenarios=tuple(verdicts.get(sink, ())),
-        guard="",
-        summary=f"The formula cannot be extracted from {head.resolved}: {error}",
-        before=None,
-        after=None,
-        witness=None,
-        bound=None,
-        commits=(),
-        fingerprint=hashlib.sha256(f"{rule}\0{sink}".encode()).hexdigest()[:16],
     )
     return DiffReport(
         base=base.revision,
@@ -130,7 +120,28 @@ def _report_lost(
     )
 
 
-def _lost_rule(rules: RuleSet) -> str:
+def lost_change(rule: str, action: str, summary: str, identity: tuple[str, ...]) -> Change:
+    """That the whole formula was lost, or that it is there again; `identity` tells it from others of its rule."""
+    return Change(
+        rule=rule,
+        kind=Kind.LOST,
+        level="error" if action == "removed" else "note",
+        action=action,
+        quantity=SINK,
+        affects=(),
+        scenarios=(),
+        guard="",
+        summary=summary,
+        before=None,
+        after=None,
+        witness=None,
+        bound=None,
+        commits=(),
+        fingerprint=hashlib.sha256("\0".join((rule, *identity)).encode()).hexdigest()[:16],
+    )
+
+
+def lost_rule(rules: RuleSet) -> str:
     """The id of the rule about what can no longer be extracted."""
     matching = (rule.id for rule in rules.changes if rule.area == "extraction" and Kind.LOST.label in rule.kinds)
     return next(matching, "SGM132")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -11,3 +12,8 @@ class Scope:
 
     scenarios: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, scenarios: Iterable[str], quantities: Iterable[str]) -> Scope:
+        """The scope of names as somebody gave them: one that is named twice counts once."""
+        return cls(tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(quantities)))

@@ -172,11 +172,11 @@ def _connected(op: str, neutral: Term, decisive: Term, terms: Iterable[Term]) ->
         if guard is decisive:
             return decisive
         # Parts that are joined already do not contradict each other.
-        before = tuple(parts) if parts else ()
+        is_first = not parts
         for part in guard.args if isinstance(guard, Apply) and guard.op == op else (guard,):
             if part is neutral or part in parts:
                 continue
-            if before and negate(part) in parts:
+            if not is_first and negate(part) in parts:
                 return decisive
             parts[part] = None
     if not parts:

@@ -23,6 +23,7 @@ from analyzer.domain.terms import (
     atom,
     constant,
     handle,
+    is_absent,
     opaque,
     raising,
     symbol,
@@ -97,7 +98,7 @@ class Attributes:
         return found is not None and all(self._holds(leaf, name, state) for leaf in found)
 
     def _holds(self, leaf: Term, name: str, state: State) -> bool:
-        if isinstance(leaf, Raise) or leaf in (NONE, UNSET):
+        if isinstance(leaf, Raise) or is_absent(leaf):
             return True
         info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
         if info is None or info.class_key is None or leaf is CONFIG or not isinstance(leaf, Handle):

@@ -10,7 +10,7 @@ from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import NONE, UNSET, Apply, Constant, Handle, Term, handle, symbols_of, with_owners
+from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, is_absent, symbols_of, with_owners
 from analyzer.ports.program import Program
 from analyzer.symbolic.machine import Lowering, Machine, Schedule
 from analyzer.symbolic.options import CONFIG
@@ -68,7 +68,7 @@ class Run:
 
     def _part(self, owner: Term, name: str) -> Term:
         """An attribute of what the runner holds."""
-        return owner if owner in (NONE, UNSET) else self.machine.attributes.held(owner, name, self.state)
+        return owner if is_absent(owner) else self.machine.attributes.held(owner, name, self.state)
 
     def _argument(self, reference: Term, parameter: str) -> Term:
         """What a pool's constructor was given as `parameter`, without the padding row."""

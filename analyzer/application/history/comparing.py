@@ -9,20 +9,18 @@ from typing import Final
 
 from analyzer.application.analysis import SnapshotCodec, together, without
 from analyzer.application.comparisons import ReportCodec
-from analyzer.application.diff import diff
+from analyzer.application.diff import diff, lost_change, lost_rule
 from analyzer.application.history.log import Step
 from analyzer.application.scope import Scope
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.history import Point
-from analyzer.domain.report import Change, DiffReport, Kind
+from analyzer.domain.report import Change, DiffReport
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore
 
 _KIND: Final = "diff"
-_LOST_RULE: Final = "SGM132"
-_SINK: Final = "max_total_num_tokens"
 
 
 class StepComparisons:
@@ -46,7 +44,13 @@ class StepComparisons:
         if report is None:
             report = self._compare(step)
             self._store.put(_KIND, key, self._pack.encode(report))
-        return (*report.changes, *([_restored(step)] if step.restores else []))
+        return (*report.changes, *([self._restored(step)] if step.restores else []))
+
+    def _restored(self, step: Step) -> Change:
+        """A formula that could not be extracted is there again."""
+        lost = next(iter(step.after))
+        summary = f"the formula from the {lost} can be extracted again"
+        return lost_change(lost_rule(self._rules), "added", summary, ("restored", lost))
 
     def _key(self, step: Step) -> str:
         parts = [self._prefix]
@@ -75,25 +79,3 @@ class StepComparisons:
             else:
                 found = together(found, self._codec.decode(point.content))
         return found
-
-
-def _restored(step: Step) -> Change:
-    """A formula that could not be extracted is there again."""
-    lost = next(iter(step.after))
-    return Change(
-        rule=_LOST_RULE,
-        kind=Kind.LOST,
-        level="note",
-        action="added",
-        quantity=_SINK,
-        affects=(),
-        scenarios=(),
-        guard="",
-        summary=f"the formula from the {lost} can be extracted again",
-        before=None,
-        after=None,
-        witness=None,
-        bound=None,
-        commits=(),
-        fingerprint=hashlib.sha256(f"{_LOST_RULE}\0restored\0{lost}".encode()).hexdigest()[:16],
-    )
