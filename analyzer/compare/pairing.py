@@ -17,7 +17,7 @@ from analyzer.domain.scenario import (
     scenario_inputs,
     scenario_values,
 )
-from analyzer.domain.terms import UNSET, Constant, Term, is_absent, symbols_of, with_owners
+from analyzer.domain.terms import UNSET, Constant, Raise, Term, is_absent, symbols_of, with_owners
 
 # Measured or chosen, not computed from anything that a case could set instead.
 NEVER_OPENED: Final = frozenset({"available_gpu_memory", "pre_model_load_memory", GIVEN_FRACTION, DEFAULT_FRACTION})
@@ -104,15 +104,19 @@ class Side:
         return substitute(term, formulas) if formulas else term
 
     def _opened(self, name: str, chosen: frozenset[str] | None) -> Term | None:
-        """The formula of `name`, expanded itself; None for an input, and inside its own formula."""
+        """The formula of `name`, expanded itself; None for an input, and inside its own formula.
+
+        None as well for what fails whatever the inputs are: it would make all that reads it alike.
+        """
         term = self.term(name)
         if term is None or name in self._opening:
             return None
         self._opening.add(name)
         try:
-            return self.expand(term, chosen)
+            expanded = self.expand(term, chosen)
         finally:
             self._opening.discard(name)
+        return None if isinstance(expanded, Raise) else expanded
 
 
 class Sides:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
+from analyzer.domain.iteration import FOR
+from analyzer.domain.operators import TYPES
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, SymbolRule
 from analyzer.domain.semantics import Off
@@ -102,12 +104,14 @@ class SpaceBuilder:
         self._symbols = symbols
         self._preferred = preferred
         self._identify = identify
+        self._sources: dict[Term, dict[Symbol | Opaque, None]] = {}
 
     def build(self, before: Term, after: Term) -> Space:
         """The space of the pair; what only one side asks about comes first."""
         first, second = dict.fromkeys(walk(before)), dict.fromkeys(walk(after))
         own = [term for term in (*first, *second) if (term in first) != (term in second)]
         shared = [term for term in first if term in second]
+        self._sources = _loop_sources((*first, *second))
         usage: dict[Key, _Usage] = {}
         edges: dict[tuple[Term, Term], None] = {}
         for term in (*own, *shared):
@@ -148,10 +152,15 @@ class SpaceBuilder:
         if not isinstance(other, Constant | Atom):
             return
         value = other.value if isinstance(other, Constant) else other
+        if op in _EQUAL and value is not None:
+            for source in self._sources.get(one, ()):
+                usage.setdefault(self._key(source), _Usage()).literals.append((value,))
         for leaf in _input_leaves(one):
             entry = usage.setdefault(self._key(leaf), _Usage())
             if value is None:
                 entry.optional |= op in _EQUAL
+            elif op == "isinstance":
+                entry.literals.append(TYPES[str(value)]())
             elif op in ("in", "not in"):
                 entry.literals.append((value,) if one is not leaf or isinstance(value, str) else value)
             elif op in _EQUAL or op in _TEXT or op in _ORDER or op in ("min", "max", "%", "//"):
@@ -216,6 +225,16 @@ def _input_leaves(term: Term) -> list[Symbol | Opaque]:
                 stack.append(args[0])
             case _:
                 pass
+    return found
+
+
+def _loop_sources(terms: Iterable[Term]) -> dict[Term, dict[Symbol | Opaque, None]]:
+    """The inputs that each loop variable takes its values from."""
+    found: dict[Term, dict[Symbol | Opaque, None]] = {}
+    for term in terms:
+        if isinstance(term, Opaque) and term.name == FOR:
+            variable, iterable, *_ = term.args
+            found.setdefault(variable, {}).update(dict.fromkeys(_input_leaves(iterable)))
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_loop_variable
-from analyzer.domain.operators import COMPARISONS, OPERATORS
+from analyzer.domain.operators import COMPARISONS, OPERATORS, type_names
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     NONE,
@@ -139,16 +139,9 @@ def _apply(op: str, args: tuple[Term, ...], parts: list[tuple[str, int]]) -> tup
     texts = [text for text, _ in parts]
     if op in _SAME:
         return parts[0]
-    if op == "present":
-        return f"{_within(parts[0], 5)} is not None", 4
-    if op == "float32":
-        return f"float({texts[0]})", _CALL
-    if op == "tuple":
-        return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})", _CALL
-    if op == "item":
-        return f"{_within(parts[0], _CALL)}[{texts[1]}]", _CALL
-    if op in _METHODS:
-        return f"{_within(parts[0], _CALL)}.{op}({', '.join(texts[1:])})", _CALL
+    special = _special(op, parts, texts)
+    if special is not None:
+        return special
     if op in ("is", "is not") and NONE not in args:
         op = "==" if op == "is" else "!="
     precedence, word = OPERATORS[op].precedence, OPERATORS[op].symbol
@@ -160,6 +153,25 @@ def _apply(op: str, args: tuple[Term, ...], parts: list[tuple[str, int]]) -> tup
     return f" {word} ".join(
         [_within(parts[0], first), *(_within(part, precedence + 1) for part in parts[1:])]
     ), precedence
+
+
+def _special(op: str, parts: list[tuple[str, int]], texts: list[str]) -> tuple[str, int] | None:
+    """What Python writes neither as an operator nor as a call of the operation's own name."""
+    match op:
+        case "present":
+            return f"{_within(parts[0], 5)} is not None", 4
+        case "float32":
+            return f"float({texts[0]})", _CALL
+        case "tuple":
+            return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})", _CALL
+        case "item":
+            return f"{_within(parts[0], _CALL)}[{texts[1]}]", _CALL
+        case "isinstance":
+            return f"isinstance({texts[0]}, {type_names(texts[1:])})", _CALL
+        case _ if op in _METHODS:
+            return f"{_within(parts[0], _CALL)}.{op}({', '.join(texts[1:])})", _CALL
+        case _:
+            return None
 
 
 def _within(part: tuple[str, int], precedence: int) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from analyzer.domain.semantics import Evaluator, Lookup, Off, RaisedError, Value
-from analyzer.domain.terms import Constant, Opaque, Symbol, Term, opaque, walk
+from analyzer.domain.semantics import Evaluator, Lookup, MissingInputError, Off, RaisedError, Value
+from analyzer.domain.terms import Constant, Opaque, Symbol, Term, constant, opaque, symbols_of, walk
 
 EACH: Final = "each"
 FOR: Final = "for"
@@ -50,6 +50,25 @@ def is_computable(term: Opaque) -> bool:
         for part in walk(term)
         if isinstance(part, Opaque)
     )
+
+
+def computed(term: Opaque) -> Term:
+    """What is computed over known values only, as a literal; any other term as it is."""
+    if term.name == EACH or symbols_of(term) or not is_computable(term):
+        return term
+    evaluator = Evaluator()
+
+    def lookup(part: Symbol | Opaque) -> Value:
+        if isinstance(part, Opaque) and not is_loop_variable(part):
+            return iterate(part, lookup, evaluator)
+        # An outer loop binds it.
+        raise MissingInputError(part.name)
+
+    try:
+        value = iterate(term, lookup, evaluator)
+    except (MissingInputError, RaisedError):
+        return term
+    return constant(value) if isinstance(value, bool | int | float | str) else term
 
 
 def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from analyzer.domain.characters import printable
-from analyzer.domain.operators import COMPARISONS, OPERATORS
+from analyzer.domain.iteration import EACH, FOR, is_loop_variable
+from analyzer.domain.operators import COMPARISONS, OPERATORS, type_names
 from analyzer.domain.terms import (
     Apply,
     Atom,
@@ -141,6 +142,8 @@ def write(root: Term, writer: Writer, named: Mapping[int, Piece]) -> tuple[str, 
     return pieces[id(root)].text, definitions
 
 
+_LOOP_BRACKETS: Final = {"list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
+
 # --- text -------------------------------------------------------------------------------
 
 
@@ -151,10 +154,24 @@ def _text_piece(term: Term, parts: tuple[Piece, ...]) -> Piece:
         case Conditional():
             guard, then, otherwise = parts
             return Piece(f"{then.within(1)} if {guard.guard.within(1)} else {otherwise.text}", OPEN)
+        case Opaque(name, args) if name in (EACH, FOR) and len(parts) > 1:
+            return _text_loop(name, args, parts)
         case Opaque(name, _) if parts:
             return Piece(f"{printable(name).removesuffix('()')}({_listed(parts)})")
         case _:
             return text_leaf(term)
+
+
+def _text_loop(name: str, args: tuple[Term, ...], parts: tuple[Piece, ...]) -> Piece:
+    """A comprehension or one of its clauses; a generator is written as what it is the argument of."""
+    if name == FOR:
+        conditions = "".join(f" if {part.guard.within(1)}" for part in parts[2:])
+        return Piece(f"for {parts[0].text} in {parts[1].text}{conditions}")
+    clauses = [part for part, arg in zip(parts, args, strict=True) if isinstance(arg, Opaque) and arg.name == FOR]
+    elements = parts[len(clauses) + 1 :]
+    text = f"{': '.join(part.text for part in elements)} {' '.join(part.text for part in clauses)}"
+    left, right = _LOOP_BRACKETS.get(parts[0].text.strip("'"), ("", ""))
+    return Piece(f"{left}{text}{right}")
 
 
 def text_leaf(term: Term) -> Piece:
@@ -162,6 +179,9 @@ def text_leaf(term: Term) -> Piece:
     match term:
         case Constant(value):
             return _text_constant(value)
+        case Opaque(name, _) if is_loop_variable(term):
+            depth = name.removeprefix(f"{EACH}#")
+            return Piece(f"element{depth if depth != '0' else ''}")
         case Atom(name) | Symbol(name) | Opaque(name, _):
             return Piece(printable(name))
         case Raise(exception):
@@ -190,6 +210,8 @@ def _text_apply(op: str, parts: tuple[Piece, ...]) -> Piece:
         return Piece(f"{parts[0].within(CLOSED)}[{parts[1].text}]")
     if op in _METHODS:
         return Piece(f"{parts[0].within(CLOSED)}.{op}({_listed(parts[1:])})")
+    if op == "isinstance":
+        return Piece(f"isinstance({parts[0].text}, {type_names([part.text for part in parts[1:]])})")
     if not precedence:
         return Piece(f"{op}({_listed(parts)})", tested=parts[0] if op == "bool" else None)
     if len(parts) == 1:

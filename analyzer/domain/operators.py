@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -29,6 +29,20 @@ def _contains(item: object, container: Any) -> bool:
 
 def _identical(left: object, right: object) -> bool:
     return left is right or (left is not None and right is not None and type(left) is type(right) and left == right)
+
+
+# The types that a value of a formula can have, by name.
+TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+def type_names(texts: Sequence[str]) -> str:
+    """The types of an ``isinstance`` as Python writes them, from the names as literals."""
+    names = [text.strip("'") for text in texts]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def _is_instance(value: object, *names: str) -> bool:
+    return isinstance(value, tuple(TYPES[name] for name in names))
 
 
 OPERATORS: dict[str, Operator] = {
@@ -85,6 +99,8 @@ OPERATORS: dict[str, Operator] = {
     "split": Operator(lambda *args: tuple(str.split(*args))),
     "startswith": Operator(str.startswith),
     "endswith": Operator(str.endswith),
+    # The types are given by name.
+    "isinstance": Operator(_is_instance),
     "tuple": Operator(lambda *items: items),
     "item": Operator(operator.getitem),
     # Whether an input was given at all (a model configuration that has the attribute).
@@ -96,5 +112,5 @@ OPERATORS: dict[str, Operator] = {
 }
 
 COMPARISONS = frozenset({"in", "not in", "is", "is not", "<", "<=", ">", ">=", "==", "!="})
-BOOLEAN_RESULT = COMPARISONS | {"not", "and", "or", "bool", "startswith", "endswith", "present"}
+BOOLEAN_RESULT = COMPARISONS | {"not", "and", "or", "bool", "startswith", "endswith", "isinstance", "present"}
 SEQUENCES = frozenset({"tuple", "concat", "sorted", "reversed", "unique", "split"})

@@ -10,7 +10,7 @@ from typing import Final
 from analyzer.domain.build import apply, is_boolean, map_leaves, rebuild
 from analyzer.domain.errors import UsageError
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.iteration import ITERATIONS, is_of_loop
+from analyzer.domain.iteration import ITERATIONS, computed, is_of_loop
 from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.report import Value
 from analyzer.domain.rules import RuleSet, ScenarioRule
@@ -29,6 +29,7 @@ from analyzer.domain.terms import (
     children,
     constant,
     is_absent,
+    opaque,
     post_order,
 )
 from analyzer.domain.unit import parse_unit
@@ -40,7 +41,9 @@ DEFAULT_FRACTION: Final = "default_mem_fraction_static"
 USER_FRACTION: Final = "user_mem_fraction_static"
 
 _EQUALITIES: Final = frozenset({"is", "=="})
-_FALSE_WHEN_OFF: Final = frozenset({"bool", "present", "<", "<=", ">", ">=", "in", "startswith", "endswith"})
+_FALSE_WHEN_OFF: Final = frozenset(
+    {"bool", "present", "<", "<=", ">", ">=", "in", "startswith", "endswith", "isinstance"}
+)
 _TRUE_WHEN_OFF: Final = frozenset({"not", "not in"})
 _PASSES_OFF: Final = frozenset({"upper", "lower", "strip", "str", "rank_min", "item"}) | SEQUENCES
 _GUARDS: Final = _EQUALITIES | _FALSE_WHEN_OFF | _TRUE_WHEN_OFF | {"is not", "!="}
@@ -186,6 +189,8 @@ class Specialiser:
         return term if settled_default is None else settled_default
 
     def _fold(self, term: Term, args: tuple[Term, ...]) -> Term:
+        if isinstance(term, Opaque) and term.name in ITERATIONS:
+            return computed(opaque(term.name, args))
         if isinstance(term, Apply) and term.op in _GUARDS and any(map(self._may_be_off, args)):
             return self._fold_guard(term.op, args)
         return rebuild(term, args)

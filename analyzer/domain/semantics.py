@@ -266,7 +266,7 @@ def _operate_off(op: str, values: list[Value]) -> Value:
         return not _operate_off("is", values)
     if op in ("not", "not in"):
         return True
-    if op in COMPARISONS or op in ("bool", "startswith", "endswith"):
+    if op in COMPARISONS or op in ("bool", "startswith", "endswith", "isinstance"):
         return False
     if op in ("upper", "lower", "strip", "str", "rank_min", "item") or op in SEQUENCES:
         return off

@@ -20,6 +20,11 @@ def meaning(text: str) -> str:
     return digest(text, lambda _: None)
 
 
+def meaning_of_value(text: str) -> str:
+    """A digest of what the expression `text` says, which alone on a line would be a docstring if it is a constant."""
+    return meaning(f"_ = ({text}\n)")
+
+
 def digest(text: str, reduce: Callable[[ast.Module], None]) -> str:
     """A digest of what `text` says once `reduce` has taken out more; of the text itself when it cannot be parsed."""
     said = text

@@ -134,7 +134,7 @@ class Attributes:
             return state.refine(self._read_leaf(target, name, state.fork()))
 
     def _read_leaf(self, target: Term, name: str, state: State) -> Term:
-        if self._is_record(target) or (
+        if self.is_record(target) or (
             isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name)
         ):
             self.machine.note_read(target, name)
@@ -174,7 +174,7 @@ class Attributes:
         world.bound[reference] = (target, constant(name))
         return reference
 
-    def _is_record(self, target: Term) -> bool:
+    def is_record(self, target: Term) -> bool:
         """Whether `target` is an input with attributes that SGLang may set."""
         rule = self.machine.rules.symbols.get(target.name) if isinstance(target, Symbol) else None
         return rule is not None and rule.domain.kind == "record"
@@ -184,14 +184,12 @@ class Attributes:
 
         `hf_text_config` is `hf_config` itself for most models.
         """
-        define = self.machine.world.definitions.get(target.name)
-        if define is None:
-            return None
         written = {owner for owner, attributes in state.heap.items() if name in attributes and owner is not target}
         if not any(isinstance(owner, Symbol | Opaque) for owner in written):
             return None
-        value = self.machine.force(define())
-        if written.isdisjoint(walk(value)):
+        definition = self.machine.world.definition(target.name)
+        value = None if definition is None else self.machine.force(definition)
+        if value is None or written.isdisjoint(walk(value)):
             return None
         return self.machine.each_leaf(value, state, lambda leaf, s: self._read_leaf(leaf, name, s))
 

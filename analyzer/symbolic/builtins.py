@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import conditional, conjunction, disjunction, is_plain_tuple, map_leaves, truth
+from analyzer.domain.operators import TYPES
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _MAX_RANGE = 512
 _SIMPLE = frozenset({"int", "float", "bool", "str", "abs", "round"})
-_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 NAMES = frozenset(
     {
         "int", "float", "bool", "str", "abs", "round", "min", "max", "sum", "len", "range", "any", "all",
@@ -215,14 +215,18 @@ class Builtins:
             return TRUE
         if all(answer is False for answer in answers):
             return FALSE
+        if all(isinstance(kind, Handle) and kind.kind == "builtin" and kind.key in TYPES for kind in wanted):
+            keys = (constant(kind.key) for kind in wanted if isinstance(kind, Handle))
+            return self.machine.apply("isinstance", value, *keys)
         names = (self.machine.external_argument(kind) for kind in wanted)
         return opaque("isinstance", (self.machine.plain(value), *names))
 
     def _is_instance(self, value: Term, kind: Term) -> bool | None:
-        if isinstance(kind, Handle) and kind.kind == "builtin" and kind.key in _TYPES:
-            if isinstance(value, Constant):
-                return isinstance(value.value, _TYPES[kind.key])
-            return False if isinstance(value, Handle | Atom) else None
+        if isinstance(kind, Handle) and kind.kind == "builtin":
+            if self.machine.attributes.is_record(value):
+                return False
+            if kind.key in TYPES:
+                return _has_type(value, TYPES[kind.key])
         if isinstance(kind, Handle) and kind.kind == "class" and isinstance(value, Handle):
             info = self.machine.world.objects.get(value)
             if info is not None and info.class_key is not None:
@@ -387,3 +391,10 @@ class Builtins:
         if name in ("to", "cuda", "cpu", "clone", "detach", "contiguous"):
             return receiver
         return opaque(f"tensor.{name}")
+
+
+def _has_type(value: Term, kind: type) -> bool | None:
+    """Whether `value` is of a basic type; None when that depends on the inputs."""
+    if isinstance(value, Constant):
+        return isinstance(value.value, kind)
+    return False if isinstance(value, Handle | Atom) else None

@@ -162,9 +162,9 @@ class Calls:
             world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
             rule = self.machine.rules.symbols.get(origin.name)
             # A record is taken as it is: how it is found, and that it may be missing, is not the formula's business.
-            if origin.name not in world.definitions and not (rule is not None and rule.domain.kind == "record"):
+            if origin.name not in world.call_definitions and not (rule is not None and rule.domain.kind == "record"):
                 later = self.machine.defer(inline, state, origin.name)
-                world.definitions[origin.name] = lambda: self.machine.value(later)
+                world.call_definitions[origin.name] = lambda: self.machine.value(later)
         return origin
 
     def _measure(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:

@@ -46,10 +46,12 @@ class Run:
         with deep_recursion():
             while pending:
                 name = pending.pop()
-                define = self.machine.world.definitions.get(name)
-                if define is not None and name not in seen:
-                    seen.add(name)
-                    pending.extend(sorted(with_owners(symbols_of(define()))))
+                if name in seen:
+                    continue
+                seen.add(name)
+                definition = self.machine.world.definition(name)
+                if definition is not None:
+                    pending.extend(sorted(with_owners(symbols_of(definition))))
 
     def quantity_value(self, name: str) -> Term:
         """What the sink of a quantity holds at the end."""

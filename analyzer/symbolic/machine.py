@@ -331,8 +331,9 @@ class Machine:
     def _opened(self, term: Term) -> Term:
         """A named expression over the formulas of the symbols in it: the bytes of whatever dtype it is."""
         match term:
-            case Opaque("element_size", (Symbol(name),)) if name in self.world.definitions:
-                return self.calls.externals.element_size(self.world.definitions[name]())
+            case Opaque("element_size", (Symbol(name),)):
+                definition = self.world.definition(name)
+                return term if definition is None else self.calls.externals.element_size(definition)
             case _:
                 return term
 
@@ -422,7 +423,7 @@ class Machine:
         if isinstance(arg, Handle):
             if arg.kind == "bag":
                 return self.value(arg)
-            return atom(f"<{arg.key.split(':', 1)[-1] if arg.kind in ('object', 'class') else arg.kind}>")
+            return atom(f"<{arg.key.split(':', 1)[-1] if arg.kind in ('object', 'class', 'builtin') else arg.kind}>")
         if isinstance(arg, Conditional):
             return build.map_leaves(arg, self.external_argument)
         return arg

@@ -8,6 +8,7 @@ from itertools import islice
 
 from analyzer.domain.build import apply, conditional, conjunction, map_leaves, negate, rewrite
 from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion, UnitFinding
+from analyzer.domain.iteration import is_computable
 from analyzer.domain.notation import abridged
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
@@ -251,12 +252,14 @@ class Reading:
         pending = [s for f in self.quantities.values() for s in self._symbols(f)]
         while pending:
             name = pending.pop()
-            define = self._machine.world.definitions.get(name)
-            if define is None or name in self.definitions or name in self.quantities:
+            if name in self.definitions or name in self.quantities:
                 continue
-            named = self._named(define())
+            definition = self._machine.world.definition(name)
+            if definition is None:
+                continue
+            named = self._named(definition)
             term = self._write(named)
-            if term is symbol(name) or isinstance(term, Opaque):
+            if term is symbol(name) or (isinstance(term, Opaque) and not is_computable(term)):
                 continue
             rule = self._machine.rules.symbols.get(name)
             unit = rule.unit if rule is not None else "1"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from analyzer.domain.build import substitute
 from analyzer.domain.modules import Definition
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
 from analyzer.domain.syntax import Expr, Parameter, Stmt
-from analyzer.domain.terms import Handle, Opaque, Symbol, Term, handle, opaque
+from analyzer.domain.terms import Handle, Opaque, Symbol, Term, handle, opaque, symbols_of
 from analyzer.symbolic.state import Frame, State
 
 
@@ -93,6 +94,8 @@ class World:
     late_errors: list[tuple[tuple[int, ...], dict[Term, bool], Term]] = field(default_factory=list)
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
+    # The formulas of symbols that stand for what a call returns.
+    call_definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
     input_sources: dict[str, dict[str, Span]] = field(default_factory=dict)
     functions_run: set[str] = field(default_factory=set)
@@ -104,6 +107,19 @@ class World:
         """A new handle."""
         self.counter += 1
         return handle(kind, f"{self.counter}{':' if label else ''}{label}")
+
+    def definition(self, name: str) -> Term | None:
+        """The formula of the symbol `name`, None where it has none.
+
+        An attribute may hold what a call returned that has the same symbol: there stands the formula of the call.
+        """
+        define, called = self.definitions.get(name), self.call_definitions.get(name)
+        if define is None:
+            return None if called is None else called()
+        value = define()
+        if called is not None and name in symbols_of(value):
+            return substitute(value, {name: called()})
+        return value
 
     def is_newer(self, reference: Term, counter: int) -> bool:
         """Whether `reference` was made after the world had counted to `counter`."""

@@ -293,6 +293,11 @@ var formula = (function () {
     return Number.isInteger(value) ? `${value}.0` : String(value);
   }
 
+  const isOfType = (value, name) => {
+    if (name === "str") return typeof value === "string";
+    if (name === "bool") return typeof value === "boolean";
+    return name === "int" ? isInt(value) : typeof value === "number";
+  };
   const string = (value) => (typeof value === "string" ? value : fail("TypeError"));
 
   function edge(value, part, test) {
@@ -397,6 +402,7 @@ var formula = (function () {
     split: (value, by) => (by === undefined ? string(value).trim().split(/\s+/).filter(Boolean) : string(value).split(by)),
     startswith: (value, part) => edge(value, part, (one, other) => one.startsWith(other)),
     endswith: (value, part) => edge(value, part, (one, other) => one.endsWith(other)),
+    isinstance: (value, ...names) => names.some((name) => isOfType(value, name)),
     tuple: (...items) => items,
     item,
     rank_min: (value) => value,
@@ -414,7 +420,7 @@ var formula = (function () {
     }
     if (op === "is not" || op === "!=") return !operateOff("is", values);
     if (op === "not" || op === "not in") return true;
-    if (COMPARISONS.has(op) || op === "bool" || op === "startswith" || op === "endswith") return false;
+    if (COMPARISONS.has(op) || op === "bool" || op === "startswith" || op === "endswith" || op === "isinstance") return false;
     if (PASS_OFF.has(op) || SEQUENCES.has(op)) return off;
     throw new Missing(off.name);
   }
