@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from analyzer.application.given import GivenParts
 from analyzer.application.selection import require, select_roots
@@ -14,7 +14,7 @@ from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.rules import ROOTS, RUNNER, RuleSet
+from analyzer.domain.rules import ROOTS, RUNNER, Domain, RuleSet
 from analyzer.domain.scenario import (
     DEFAULT_FRACTION,
     GIVEN_FRACTION,
@@ -25,6 +25,8 @@ from analyzer.domain.scenario import (
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
 from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
+_QUANTITY: Final = Domain("real")
+
 
 def evaluate_cases(
     extraction: Extraction,
@@ -34,8 +36,8 @@ def evaluate_cases(
 ) -> list[CaseResult]:
     """One result per case, in order; a case that cannot be evaluated fails alone."""
     defined = _in_result_units(extraction)
-    read = inputs_read(defined, rules, quantities)
-    evaluator = _Evaluator(GivenParts(defined, rules), rules, tuple(quantities), read, Evaluator())
+    read = {name: inputs_read(defined, rules, (name,)) for name in quantities}
+    evaluator = _Evaluator(GivenParts(defined, rules), rules, read, Evaluator())
     return [evaluator.evaluate(case) for case in cases]
 
 
@@ -57,12 +59,14 @@ def _in_result_units(extraction: Extraction) -> Extraction:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluator:
-    """Evaluates cases on one extraction, whose definitions hold every formula in its result unit."""
+    """Evaluates cases on one extraction, whose definitions hold every formula in its result unit.
+
+    `read` says for each quantity what it depends on.
+    """
 
     parts: GivenParts
     rules: RuleSet
-    quantities: tuple[str, ...]
-    read: frozenset[str]
+    read: Mapping[str, frozenset[str]]
     compiled: Evaluator
 
     def evaluate(self, case: Case) -> CaseResult:
@@ -74,26 +78,34 @@ class _Evaluator:
         extraction = self.parts.extraction(fixed, case.inputs)
         bound = Binding(extraction, self.rules, fixed, case.inputs, self.compiled)
         unbound = Binding(extraction, self.rules, case.facts, case.inputs, self.compiled)
+        default, stopped = self._default(case, unbound, extraction)
         results: dict[str, Result] = {}
         error = None
-        for name in self.quantities:
+        for name, read in self.read.items():
             rule = self.rules.quantities.get(name)
             binding = unbound if rule is not None and rule.scenario_free else bound
-            results[name], raised = self._result(name, binding, case, extraction)
-            error = error or raised
-        ignored = tuple(name for name in case.inputs if name not in self.read)
-        return CaseResult(case, results, error, ignored, defaults=self._defaults(case, unbound, extraction))
+            found, raised = self._result(name, binding, case, extraction)
+            if stopped is not None and GIVEN_FRACTION in read and name not in case.inputs:
+                found, raised = Result(None, found.unit, error=stopped), stopped
+            results[name], error = found, error or raised
+        everything = frozenset().union(*self.read.values())
+        ignored = tuple(name for name in case.inputs if name not in everything)
+        used = {} if default is None or GIVEN_FRACTION not in everything else {GIVEN_FRACTION: default}
+        return CaseResult(case, results, error, ignored, defaults=used)
 
-    def _defaults(self, case: Case, unbound: Binding, extraction: Extraction) -> dict[str, Value]:
-        """The fraction that SGLang picks, when a result reads it and the user gives none."""
+    def _default(self, case: Case, unbound: Binding, extraction: Extraction) -> tuple[Value, str | None]:
+        """The fraction that SGLang picks when the user gives none, or what stops the server before it has one."""
         given = {GIVEN_FRACTION, USER_FRACTION, DEFAULT_FRACTION} & case.inputs.keys()
         formula = extraction.definitions.get(DEFAULT_FRACTION)
-        if given or formula is None or GIVEN_FRACTION not in self.read:
-            return {}
+        if given or formula is None:
+            return None, None
         try:
-            return {GIVEN_FRACTION: _plain(unbound.value(formula.term))}
-        except (MissingInputError, RaisedError):
-            return {}
+            _raise_error(formula, unbound)
+            return _plain(unbound.value(formula.term)), None
+        except RaisedError as raised:
+            return None, raised.exception
+        except MissingInputError:
+            return None, None
 
     def _accept(self, case: Case) -> Mapping[str, Value]:
         """What the scenario of `case` assigns. Raises UsageError for a case that cannot be evaluated."""
@@ -151,17 +163,18 @@ def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"{name} must be a finite number, not {value}")
         # A quantity is a number, whatever the formula makes of it.
-        _check_value(name, rules.symbols[name].domain.kind if name in rules.symbols else "real", value)
+        _check_value(name, rules.symbols[name].domain if name in rules.symbols else _QUANTITY, value)
 
 
-def _check_value(name: str, kind: str, value: Value) -> None:
+def _check_value(name: str, domain: Domain, value: Value) -> None:
     """Refuse a value that no configuration could hold, before it turns into an error of the formula."""
     wanted = {"integer": "a number", "real": "a number", "memory": "a number", "boolean": "true or false"}
-    expected = wanted.get(kind)
+    expected = wanted.get(domain.kind)
     is_flag = isinstance(value, bool)
     fits = is_flag if expected == "true or false" else isinstance(value, int | float) and not is_flag
     if expected is not None and value is not None and not fits:
-        raise UsageError(f"{name} must be {expected}, not '{printable(str(value))}'")
+        none = ", or null for none" if domain.optional else ""
+        raise UsageError(f"{name} must be {expected}{none}, not '{printable(str(value))}'")
 
 
 def _plain(value: Any) -> Value:

@@ -76,9 +76,9 @@ def _extract_options(tree: SourceTree, rules: RuleSet, exploration: Exploration)
     """What the options become on their own, before a runner is made."""
     options = OptionExploration(tree, rules, exploration)
     root = options.root()
-    run = options.interpret(root)
+    run, beside = options.interpret(root)
     with deep_recursion():
-        reading = OptionReading(run, root.sink, tree.display_path)
+        reading = OptionReading(run, root.sink, beside, tree.display_path)
         reading.read()
     return Extraction(
         entry=root.definition.qualname,

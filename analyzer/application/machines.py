@@ -9,7 +9,7 @@ from analyzer.domain.binding import Binding
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import MachineFraction
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.scenario import DEFAULT_FRACTION, outcome
+from analyzer.domain.scenario import CAPACITY, DEFAULT_FRACTION, outcome
 from analyzer.domain.semantics import MissingInputError, Off, RaisedError
 from analyzer.domain.terms import Scalar
 
@@ -39,7 +39,7 @@ def _default(extraction: Extraction, rules: RuleSet, memory: int, ranks: int) ->
     formula = extraction.quantities.get(DEFAULT_FRACTION)
     if formula is None:
         return None
-    binding = Binding(extraction, rules, {}, {"gpu_mem": memory, "tp_size": ranks})
+    binding = Binding(extraction, rules, {}, {CAPACITY: memory, "tp_size": ranks})
     try:
         value = binding.value(outcome(formula))
     except RaisedError as raised:

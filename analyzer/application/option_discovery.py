@@ -7,6 +7,8 @@ from typing import Final
 from analyzer.application.discovery import Exploration, missed
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.rules import RuleSet
+from analyzer.domain.scenario import CAPACITY
+from analyzer.domain.terms import symbols_of
 from analyzer.flow.callgraph import Node
 from analyzer.flow.option_roots import OptionRoot, OptionRootSearch
 from analyzer.flow.relevance import ModRef
@@ -36,16 +38,28 @@ class OptionExploration:
         graph, anchors, known = self._exploration.graph, self._rules.anchors, frozenset(universe)
         return Schedule(dict(relevant), dict(until), lambda names: ModRef(graph, anchors, known, names, by_name=True))
 
-    def interpret(self, root: OptionRoot) -> Run:
-        """Interpret from `root` until no skipped statement could have written what the fraction reads."""
+    def interpret(self, root: OptionRoot) -> tuple[Run, tuple[str, ...]]:
+        """Interpret from `root` until no skipped statement could have written what the fraction reads.
+
+        A start can fail on the capacity of the device. Where the fraction does not read it, the options that do are
+        followed beside the fraction; the second value names them.
+        """
+        run = self._to_fixpoint(root, (root.sink,))
+        if CAPACITY in symbols_of(run.option_value(root.sink)):
+            return run, ()
+        beside = self._rules.anchors["capacity_options"]
+        return self._to_fixpoint(root, (root.sink, *beside)), beside
+
+    def _to_fixpoint(self, root: OptionRoot, wanted: tuple[str, ...]) -> Run:
         program, graph = self._exploration.program, self._exploration.graph
         universe = set(graph.closure((root.receiver, root.definition.key)))
-        relevant = {root.sink: program.base_names(root.options)}
-        until: dict[str, Position] = {root.sink: ALWAYS}
+        relevant = dict.fromkeys(wanted, program.base_names(root.options))
+        until: dict[str, Position] = dict.fromkeys(wanted, ALWAYS)
         schedule = self._schedule(universe, relevant, until)
         for _ in range(_MAX_PASSES):
             run = interpret(program, self._exploration.frontend, self._rules, schedule, root, {})
-            run.option_value(root.sink)
+            for name in wanted:
+                run.option_value(name)
             for name, owners in run.machine.reads.items():
                 relevant[name] = relevant.get(name, frozenset()) | owners
                 until[name] = max(until.get(name, ()), run.machine.read_until[name])

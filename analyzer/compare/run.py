@@ -147,7 +147,8 @@ class Run:
         before, after = self.formulas(name)
         readers = tuple(other for other in affects if other != name)
         # People read what the default is now, not from which terms it is made.
-        whole = name == DEFAULT_FRACTION and judgement.kind in (Kind.SEMANTIC, Kind.UNDECIDED)
+        only_error = before is not None and after is not None and before.term is after.term
+        whole = name == DEFAULT_FRACTION and judgement.kind in (Kind.SEMANTIC, Kind.UNDECIDED) and not only_error
         default = Part("default", "changed", judgement.before, judgement.after)
         for part in (default,) if whole else self.parts(judgement):
             self.findings.append(

@@ -67,22 +67,29 @@ class Binding:
     def _find(self, name: str) -> Value:
         if name in self._given:
             return self._given[name]
+        raised: RaisedError | None = None
         for candidate in candidates(name, self._extraction, self._rules):
-            value = self._try(name, candidate)
+            try:
+                value = self._try(name, candidate)
+            except RaisedError as error:
+                raised = raised or error
+                continue
             if not isinstance(value, Off):
                 return value
+        if raised is not None:
+            raise raised
         if is_missed(name, self._rules):
             raise MissingInputError(name)
         return Off(name)
 
     def _try(self, name: str, candidate: Term) -> Value:
-        """`candidate`'s value, or OFF when it needs something that is not known either."""
+        """`candidate`'s value, or OFF when it needs something that is not known either. Raises RaisedError."""
         if name in self._pending:
             return Off(name)
         self._pending.add(name)
         try:
             return self.value(candidate)
-        except (MissingInputError, RaisedError):
+        except MissingInputError:
             return Off(name)
         finally:
             self._pending.discard(name)

@@ -39,6 +39,8 @@ GIVEN_FRACTION: Final = "mem_fraction_static"
 DEFAULT_FRACTION: Final = "default_mem_fraction_static"
 # Inside the options the given name still means what the user gave; outside, what the runner is handed.
 USER_FRACTION: Final = "user_mem_fraction_static"
+# What one device has in all, None where nothing tells.
+CAPACITY: Final = "gpu_mem"
 
 _EQUALITIES: Final = frozenset({"is", "=="})
 _FALSE_WHEN_OFF: Final = frozenset(

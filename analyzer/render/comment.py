@@ -10,6 +10,7 @@ from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Si
 from analyzer.domain.source import Revision, Span
 from analyzer.render.blocks import number, plural, revision_title, share, verdict_sentence
 from analyzer.render.effects import effect_advice, effect_change, effect_failure
+from analyzer.render.fractions import FRACTIONS_TITLE, fraction_table, fractions_unchanged
 from analyzer.render.marking import mark_difference
 from analyzer.render.markup import code, fenced, folded, link, math, prose, table
 from analyzer.render.page import Page
@@ -27,7 +28,7 @@ _ALERTS: Final = {Kind.ROUNDING: "WARNING", Kind.UNDECIDED: "WARNING", Kind.SEMA
 
 def write_comment(report: DiffReport, page: Page, room: int = MAX_COMMENT) -> list[str]:
     """The lines of the comment, at most `room` characters."""
-    lines = [*_summary(report, page), *_effects(report), *_affected(report, page)]
+    lines = [*_summary(report, page), *_effects(report), *_affected(report, page), *_machines(report)]
     end = list(_end(report))
     lines.extend(_fitting(report, page, room - sum(len(line) + 1 for line in (*lines, *end))))
     return [*lines, *end]
@@ -77,6 +78,17 @@ def _affected(report: DiffReport, page: Page) -> Iterator[str]:
         yield from ("### Who is affected", "", *table(("scenario", "what changes", "largest example"), rows), "")
     elif report.verdict >= Kind.ROUNDING:
         yield from ("No scenario as such is affected: each change below says under which condition it shows.", "")
+
+
+def _machines(report: DiffReport) -> Iterator[str]:
+    """What a changed default fraction is on common machines."""
+    machines = report.default_fractions
+    if not machines:
+        return
+    head, *rows = fraction_table(machines)
+    unchanged = fractions_unchanged(machines)
+    shown = [prose(unchanged)] if unchanged else table(head, [tuple(map(prose, row)) for row in rows])
+    yield from (f"### {FRACTIONS_TITLE}", "", *shown, "")
 
 
 def _largest(report: DiffReport, scenario: str) -> str:

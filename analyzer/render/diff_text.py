@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, MachineFraction, Side, Witness
-from analyzer.domain.terms import Scalar
+from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.render.blocks import (
     coverage_line,
     number,
@@ -18,6 +17,7 @@ from analyzer.render.blocks import (
 )
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.effects import write_effects
+from analyzer.render.fractions import FRACTIONS_TITLE, fraction_table, fractions_unchanged
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
 from analyzer.render.rules_text import LEVEL_STYLES
@@ -179,20 +179,15 @@ def _write_accepted(document: Document, report: DiffReport) -> None:
 
 def _write_machines(document: Document, report: DiffReport) -> None:
     """What a changed default fraction is on common machines."""
-    if not report.default_fractions:
+    machines = report.default_fractions
+    if not machines:
         return
-    document.heading("Default fraction on common machines, for text models")
-    document.table([(f"{row.gpu}, tp_size {row.tp_size}", _fractions(row)) for row in report.default_fractions])
-
-
-def _fractions(row: MachineFraction) -> str:
-    if row.before == row.after:
-        return f"{_fraction(row.before)}, unchanged"
-    return f"{_fraction(row.before)} -> {_fraction(row.after)}"
-
-
-def _fraction(value: Scalar) -> str:
-    return "none" if value is None else value if isinstance(value, str) else f"{value:.4g}"
+    document.heading(FRACTIONS_TITLE)
+    unchanged = fractions_unchanged(machines)
+    if unchanged:
+        document.say(unchanged, indent=1)
+    else:
+        document.table(fraction_table(machines))
 
 
 def _write_verdicts(document: Document, report: DiffReport) -> None:

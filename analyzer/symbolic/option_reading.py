@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from analyzer.domain.build import apply, conditional, rewrite
+from analyzer.domain.build import apply, conditional, disjunction, rewrite
 from analyzer.domain.extraction import Formula
-from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, USER_FRACTION
-from analyzer.domain.terms import FALSE, NONE, Term, symbol
+from analyzer.domain.scenario import CAPACITY, DEFAULT_FRACTION, GIVEN_FRACTION, USER_FRACTION
+from analyzer.domain.terms import FALSE, NONE, Term, children, raising, symbol, walk
+from analyzer.symbolic.failures import fails_on_none
 from analyzer.symbolic.interpreter import Run
 from analyzer.symbolic.reading import Reading
 
@@ -15,8 +16,10 @@ from analyzer.symbolic.reading import Reading
 class OptionReading(Reading):
     """The formulas of one run of the options."""
 
-    def __init__(self, run: Run, sink: str, display: Callable[[str], str]) -> None:
+    def __init__(self, run: Run, sink: str, beside: Sequence[str], display: Callable[[str], str]) -> None:
+        """`beside` are the options in which the start fails when it fails on the capacity of the device."""
         super().__init__(run, sink, "", display)
+        self._beside = beside
         self._names[symbol(GIVEN_FRACTION)] = symbol(USER_FRACTION)
         world = run.machine.world
         if GIVEN_FRACTION in world.input_sources:
@@ -31,10 +34,22 @@ class OptionReading(Reading):
         default = self._with(handed, user, NONE)
         given = self._with(handed, unset, FALSE)
         self.values = [handed]
-        self._add(DEFAULT_FRACTION, default)
+        self._add_with_error(default)
         self._parts[default] = symbol(DEFAULT_FRACTION)
         self._define(GIVEN_FRACTION, conditional(unset, symbol(DEFAULT_FRACTION), given))
         self._read_inputs()
+
+    def _add_with_error(self, default: Term) -> None:
+        """The default, and what stops the server while it sets the options beside it."""
+        terms = [self._named(self._run.option_value(name)) for name in self._beside]
+        fails = disjunction(*(fails_on_none(term, frozenset({CAPACITY})) for term in terms))
+        error = conditional(fails, raising("TypeError"), NONE)
+        if error is NONE:
+            self._add(DEFAULT_FRACTION, default)
+            return
+        self._find_places()
+        reading = [node for node in walk(*terms) if symbol(CAPACITY) in children(node) and node in self._places]
+        self._add(DEFAULT_FRACTION, default, error=error, extra=tuple(self._places[node] for node in reading))
 
     def _with(self, term: Term, known: Term, value: Term) -> Term:
         """`term` where `known` is worth `value`; what is left of an operation is written where it was."""

@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.adapters.expressions import parse_expression
 from analyzer.adapters.rules import load_rules
 from analyzer.application.evaluate import evaluate_cases
+from analyzer.domain.build import conditional
 from analyzer.domain.evaluation import Case, CaseResult, Value
 from analyzer.domain.rules import RuleSet
-from tests.support.samples import extraction, formula, not_enough_memory, write_rules
+from analyzer.domain.terms import NONE, raising
+from tests.support.samples import (
+    extraction,
+    formula,
+    not_enough_memory,
+    snapshot,
+    with_default_fraction,
+    write_rules,
+)
 
 START: dict[str, Value] = {
     "available_gpu_memory": 21.71,
@@ -70,6 +80,37 @@ def test_an_error_of_sglang_keeps_what_came_before(rules: RuleSet) -> None:
     assert result.quantities["max_total_num_tokens"].missing == ()
     [result] = evaluate(rules, Case({**START, "cell_size": 0}))
     assert result.error == "ZeroDivisionError"
+
+
+def test_what_stops_the_options_stops_all_that_hangs_on_the_fraction(rules: RuleSet) -> None:
+    found = with_default_fraction(snapshot()).extraction
+    default = found.quantities["default_mem_fraction_static"]
+    stopped = conditional(parse_expression("tp_size > 8"), raising("TypeError"), NONE)
+    found = replace(
+        found, quantities={**found.quantities, "default_mem_fraction_static": replace(default, error=stopped)}
+    )
+    open_fraction = {name: value for name, value in START.items() if name != "mem_fraction_static"}
+    cases = [
+        Case({**open_fraction, "tp_size": 16}),
+        Case({**open_fraction, "tp_size": 8}),
+        Case({**START, "tp_size": 16}),
+    ]
+    names = ("max_total_num_tokens", "cell_size", "default_mem_fraction_static")
+    unknown, known, given = evaluate_cases(found, rules, cases, names)
+    assert unknown.error == unknown.error_of("max_total_num_tokens") == "TypeError"
+    assert unknown.error_of("default_mem_fraction_static") == "TypeError"
+    assert unknown.quantities["cell_size"].value == 61 * 4096 * 2
+    assert unknown.defaults == {}
+    assert known.error is None
+    assert known.defaults == {"mem_fraction_static": 0.85}
+    assert given.quantities["max_total_num_tokens"].value is not None
+
+
+def test_a_default_that_fails_on_its_inputs_is_that_error_for_its_readers(rules: RuleSet) -> None:
+    found = with_default_fraction(snapshot(), "0.9 if page_size < 64 else 0.8").extraction
+    case = Case({"available_gpu_memory": 21.0, "pre_model_load_memory": 94.0, "page_size": None})
+    [result] = evaluate_cases(found, rules, [case], ("rest_memory",))
+    assert (result.error, result.quantities["rest_memory"].missing) == ("TypeError", ())
 
 
 def test_a_bad_case_fails_alone(rules: RuleSet) -> None:

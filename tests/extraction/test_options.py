@@ -14,7 +14,7 @@ from analyzer.domain.binding import Binding
 from analyzer.domain.errors import AnchorNotFoundError
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import OPTIONS
-from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
+from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, outcome
 from analyzer.domain.semantics import RaisedError
 from tests.support.project import SERVER_ARGS, draw, shipped_rules
 
@@ -81,7 +81,7 @@ def evaluated(extraction: Extraction, machine: Mapping[str, Any], name: str = DE
     binding = Binding(extraction, shipped_rules(), {}, machine)
     try:
         formula = extraction.quantities.get(name) or extraction.definitions[name]
-        found: float = binding.value(formula.term)
+        found: float = binding.value(outcome(formula))
     except RaisedError as error:
         return error.exception
     return found
@@ -104,6 +104,34 @@ PIPELINES = {
         def __post_init__(self):
             memory = get_device_memory_capacity()
             self.mem_fraction_static = 0.8 if memory < 30_000 else round((memory - 13 * 1024) / memory, 3)
+        """,
+        "",
+    ),
+    "an error that only the options beside it meet": (
+        """
+        def __post_init__(self):
+            if self.mem_fraction_static is None:
+                self.mem_fraction_static = 0.81 if self.tp_size >= 8 else 0.88
+            memory = get_device_memory_capacity()
+            if self.chunked_prefill_size is None:
+                self.chunked_prefill_size = 2048 if memory < 25_000 else 8192
+        """,
+        "",
+    ),
+    "an option beside it that is switched off and then divided": (
+        """
+        def __post_init__(self):
+            if self.chunked_prefill_size is not None and self.chunked_prefill_size > 4096:
+                self.chunked_prefill_size = None
+            if self.mem_fraction_static is None:
+                self.mem_fraction_static = 0.88
+            memory = get_device_memory_capacity()
+            if self.chunked_prefill_size is not None and memory is not None and memory < 25_000:
+                self.chunked_prefill_size = self.chunked_prefill_size // 4
+            elif self.speculative_algorithm is None and memory is not None and memory > 90_000:
+                self.cuda_graph_max_bs = None
+            if memory is not None and (self.tp_size < 8 or memory > 100_000):
+                self.cuda_graph_max_bs = min(160 if self.tp_size < 8 else None, 8)
         """,
         "",
     ),

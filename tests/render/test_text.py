@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from analyzer.domain.report import Change, DiffReport, Kind, Side, Witness
+from analyzer.domain.report import Change, DiffReport, Kind, MachineFraction, Side, Witness
+from analyzer.domain.terms import Scalar
 from analyzer.render.document import Document, Piece, wrap
 from analyzer.render.formats import formats_of, render
 from analyzer.render.marking import mark_difference
@@ -121,3 +123,25 @@ def test_a_table_lines_up_and_wraps() -> None:
     lines = ["".join(piece.text for piece in line) for line in document.lines]
     assert lines[0] == "  a       1"
     assert lines[2].startswith("          word")
+
+
+def machines(*rows: tuple[Scalar, Scalar]) -> tuple[MachineFraction, ...]:
+    """Two cards with two sizes of tensor parallelism each, and their fractions before and after."""
+    cards = [(card, memory, ranks) for card, memory in (("24 GB", 24_564), ("80 GB", 81_559)) for ranks in (1, 8)]
+    return tuple(MachineFraction(*card, *row) for card, row in zip(cards, rows, strict=True))
+
+
+@pytest.mark.parametrize("output", ["text", "markdown"])
+def test_a_changed_default_is_a_table_of_machines(output: str) -> None:
+    found = machines((0.88, 0.874), (0.83, 0.83), ("TypeError", 0.88), (0.9, None))
+    text = render("diff", output, replace(report(), default_fractions=found), Page(80))
+    rows = [re.split(r"\s{2,}|\s*\|\s*", line.strip("| ").replace("\\", "")) for line in text.splitlines()]
+    assert ["24 GB", "0.88 -> 0.874", "0.83, unchanged"] in rows
+    assert ["80 GB", "TypeError -> 0.88", "0.9 -> none"] in rows
+
+
+@pytest.mark.parametrize("output", ["text", "markdown"])
+def test_a_default_that_no_common_machine_sees_change_is_one_sentence(output: str) -> None:
+    text = render("diff", output, replace(report(), default_fractions=machines(*[(0.88, 0.88)] * 4)), Page(80))
+    assert "unchanged on cards of 24 GB, 80 GB with tp_size 1 and 8" in text.replace("\\", "")
+    assert "0.88" not in text
