@@ -181,7 +181,7 @@ def model_options(function: Function) -> Function:
 
 def set_option(function: Function) -> Function:
     """Give a command ``--set``, as its argument `settings`."""
-    text = "An input; VALUE is JSON, else a string (repeatable)."
+    text = "An input; VALUE is JSON (null: not known, or none), else a string (repeatable)."
     return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=text)(function)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyzer.domain.build import apply, conditional, conjunction, disjunction, negate
-from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Conditional, Symbol, Term, children, constant, post_order
+from analyzer.domain.build import apply, conditional, conjunction, disjunction, negate, rewrite
+from analyzer.domain.terms import FALSE, NONE, TRUE, Apply, Conditional, Symbol, Term, children, post_order
 
 # What Python refuses to do with None.
 _OF_NUMBERS: Final = frozenset({
@@ -15,11 +15,24 @@ _OF_NUMBERS: Final = frozenset({
 
 
 def fails_on_none(root: Term, unknown: frozenset[str]) -> Term:
-    """The guard under which computing `root` is a TypeError; `unknown` are the symbols that may be None."""
+    """The guard under which computing `root` is a TypeError.
+
+    `unknown` are the symbols that may be None; an operand that is None by itself is one as well.
+    """
     found: dict[Term, Term] = {}
     for term in post_order(root):
         found[term] = _fails(term, found, unknown)
-    return found[root]
+    # Only now: what a guard of the source rules out has met its opposite, whatever it was asked of.
+    return rewrite(found[root], _known_to_be_there, {})
+
+
+def _known_to_be_there(term: Term) -> Term | None:
+    """What nobody followed is taken for a value."""
+    return FALSE if isinstance(term, Apply) and term.op == "is" and _is_unfollowed(*term.args) else None
+
+
+def _is_unfollowed(value: Term, other: Term) -> bool:
+    return other is NONE and not isinstance(value, Symbol | Conditional)
 
 
 def _fails(term: Term, found: dict[Term, Term], unknown: frozenset[str]) -> Term:
@@ -53,5 +66,7 @@ def _is_none(term: Term, unknown: frozenset[str]) -> Term:
             return conditional(guard, _is_none(then, unknown), _is_none(otherwise, unknown))
         case Symbol(name) if name in unknown:
             return apply("is", term, NONE)
+        case Symbol():
+            return FALSE
         case _:
-            return constant(term is NONE)
+            return apply("is", term, NONE)
