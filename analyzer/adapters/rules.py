@@ -36,7 +36,7 @@ _AREAS: Final = (
 )
 _KINDS: Final = tuple(kind.label for kind in Kind)
 _CHECKS: Final = (
-    *("units-mixed", "budget-not-bounded", "rounding-before-division", "coarse-rounding"),
+    *("units-mixed", "unit-misnamed", "budget-not-bounded", "rounding-before-division", "coarse-rounding"),
     *("decimal-unit", "no-rank-minimum", "reservation-without-pool"),
 )
 _FOLDERS: Final = ("quantities", "symbols", "scenarios", "changes", "invariants")

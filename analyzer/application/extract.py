@@ -58,7 +58,7 @@ def _extract_sizing(tree: SourceTree, rules: RuleSet, exploration: Exploration) 
         gaps=reading.gaps(),
         coverage=reading.coverage(exploration.modules),
         unit_conversions=reading.conversions(),
-        unit_findings=reading.unit_findings(),
+        unit_findings=(*reading.unit_findings(), *reading.misnamed_units()),
         manifest=exploration.manifest,
         calls=_explored_calls(steps, tree),
     )
@@ -89,6 +89,6 @@ def _extract_options(tree: SourceTree, rules: RuleSet, exploration: Exploration)
         gaps=reading.gaps(),
         coverage=reading.coverage(exploration.modules),
         unit_conversions=reading.conversions(),
-        unit_findings=(),
+        unit_findings=(*reading.unit_findings(), *reading.misnamed_units()),
         manifest=exploration.manifest,
     )

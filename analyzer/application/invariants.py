@@ -95,8 +95,19 @@ class UnjudgedError(Exception):
 def units_mixed(subject: Subject, rule: InvariantRule) -> Iterator[Violation]:
     """Mixtures of units that the unit inference has found."""
     del rule
+    yield from _unit_findings(subject, is_wording=False)
+
+
+def unit_misnamed(subject: Subject, rule: InvariantRule) -> Iterator[Violation]:
+    """Words that name another unit than the code beside them has."""
+    del rule
+    yield from _unit_findings(subject, is_wording=True)
+
+
+def _unit_findings(subject: Subject, *, is_wording: bool) -> Iterator[Violation]:
     for found in subject.extraction.unit_findings:
-        yield Violation("", found.message, (), (found.location,))
+        if found.is_wording == is_wording:
+            yield Violation("", found.message, (), (found.location,))
 
 
 def budget_not_bounded(subject: Subject, rule: InvariantRule) -> Iterator[Violation]:
@@ -259,6 +270,7 @@ def _violation(subject: Subject, name: str, scenarios: tuple[str, ...], term: Te
 
 CHECKS: Final[Mapping[str, Callable[[Subject, InvariantRule], Iterator[Violation]]]] = {
     "units-mixed": units_mixed,
+    "unit-misnamed": unit_misnamed,
     "budget-not-bounded": budget_not_bounded,
     "rounding-before-division": rounding_before_division,
     "coarse-rounding": coarse_rounding,

@@ -87,10 +87,11 @@ class UnitConversion:
 
 @dataclass(frozen=True, slots=True)
 class UnitFinding:
-    """A mixture of units of memory that cannot be meant."""
+    """A mixture of units of memory that cannot be meant; with `is_wording`, words that name another unit."""
 
     message: str
     location: Span = field(compare=False)
+    is_wording: bool = False
 
 
 @dataclass(frozen=True, slots=True)

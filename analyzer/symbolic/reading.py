@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 
@@ -30,11 +30,12 @@ from analyzer.domain.terms import (
     walk,
     with_owners,
 )
+from analyzer.domain.unit import Unit
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction, in_unit
 from analyzer.symbolic.interpreter import Run
 from analyzer.symbolic.state import raised
 from analyzer.symbolic.world import Measurement, RaiseSite
-from analyzer.units import Inference, declared_units
+from analyzer.units import Inference, declared_units, stated_units
 
 Time = tuple[int, ...]
 _PRE = symbol("pre_model_load_memory")
@@ -400,11 +401,48 @@ class Reading:
         }
         return tuple(UnitFinding(message, place) for place, message in sorted(found))
 
+    def misnamed_units(self) -> tuple[UnitFinding, ...]:
+        """Comments and docstrings that name another unit of memory than the code beside them uses."""
+        self._infer_units()
+        found: dict[Span, str] = {}
+        for definition in map(self._machine.program.definition, sorted(self._machine.world.functions_run)):
+            offset = definition.line - 1
+            for stated in stated_units(definition.text):
+                nodes = self._nodes_at(definition.path, offset + stated.first, offset + stated.last)
+                used = self._memory_units(part for node in nodes for part in (node, *children(node)))
+                if not used or any(unit.same_step(named) for unit in used for named in stated.named):
+                    continue
+                inner = {part for node in nodes for part in children(node)}
+                results = self._memory_units(node for node in nodes if node not in inner) or used
+                names = " and ".join(sorted({_scale(unit) for unit in results}))
+                where = self._place(Span(definition.path, offset + stated.line, offset + stated.line))
+                message = f"{stated.words} of {definition.name} names {_scale(stated.unit)}, the code has {names}"
+                found.setdefault(where, message)
+        return tuple(UnitFinding(message, place, is_wording=True) for place, message in sorted(found.items()))
+
+    def _memory_units(self, terms: Iterable[Term]) -> set[Unit]:
+        """The units of those that count memory."""
+        units = map(self._units.of, terms)
+        return {unit for unit in units if unit is not None and unit.bytes_power == 1 and unit.is_named}
+
+    def _nodes_at(self, path: str, first: int, last: int) -> list[Term]:
+        """What is computed on some lines."""
+        return [
+            node
+            for node, span in self._written_places.items()
+            if span.path == path and first <= span.line and span.end_line <= last
+        ]
+
     def _infer_units(self) -> None:
         for formula in (*self.quantities.values(), *self.definitions.values()):
             self._units.of(formula.term)
             if formula.error is not None:
                 self._units.of(formula.error)
+
+
+def _scale(unit: Unit) -> str:
+    """The name of the step that a value counts memory in, whatever it is counted for."""
+    return str(replace(unit, dimensions=(("byte", 1),)))
 
 
 def _headroom(fraction: Term) -> Term:
