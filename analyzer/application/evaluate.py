@@ -21,11 +21,13 @@ from analyzer.domain.scenario import (
     USER_FRACTION,
     in_result_unit,
     scenario_values,
+    value_term,
 )
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
 from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 
 _QUANTITY: Final = Domain("real")
+_DEVICE: Final = "device"
 
 
 def evaluate_cases(
@@ -74,6 +76,16 @@ class _Evaluator:
             values = self._accept(case)
         except UsageError as problem:
             return CaseResult(case, problem=str(problem))
+        results, error, default = self._results(case, values)
+        everything = frozenset().union(*self.read.values())
+        ignored = tuple(name for name in case.inputs if name not in everything)
+        used = {} if default is None or GIVEN_FRACTION not in everything else {GIVEN_FRACTION: default}
+        return CaseResult(
+            case, results, error, ignored, defaults=used, left_open=self._left_open(case, values, results)
+        )
+
+    def _results(self, case: Case, values: Mapping[str, Value]) -> tuple[dict[str, Result], str | None, Value]:
+        """The result of every quantity, the first exception, and the fraction that SGLang picks."""
         fixed = {**case.facts, **values}
         extraction = self.parts.extraction(fixed, case.inputs)
         bound = Binding(extraction, self.rules, fixed, case.inputs, self.compiled)
@@ -88,10 +100,28 @@ class _Evaluator:
             if stopped is not None and GIVEN_FRACTION in read and name not in case.inputs:
                 found, raised = Result(None, found.unit, error=stopped), stopped
             results[name], error = found, error or raised
-        everything = frozenset().union(*self.read.values())
-        ignored = tuple(name for name in case.inputs if name not in everything)
-        used = {} if default is None or GIVEN_FRACTION not in everything else {GIVEN_FRACTION: default}
-        return CaseResult(case, results, error, ignored, defaults=used)
+        return results, error, default
+
+    def _left_open(
+        self, case: Case, values: Mapping[str, Value], results: Mapping[str, Result]
+    ) -> dict[str, tuple[Value, ...]]:
+        """Options that SGLang chooses by the device and nobody gives, with the choices that give other results.
+
+        The formulas hold for the usual device; on another one what they assume of such an option has to be said.
+        """
+        given = {**values, **case.inputs}
+        device = self.rules.symbols.get(_DEVICE)
+        if device is None or _DEVICE not in given or value_term(given[_DEVICE]) is device.default:
+            return {}
+        found: dict[str, tuple[Value, ...]] = {}
+        for name in self.rules.anchors.values.get("kept_options", ()):
+            rule = self.rules.symbols.get(name)
+            if rule is None or name in given or not any(name in read for read in self.read.values()):
+                continue
+            cases = {choice: replace(case, inputs={**case.inputs, name: choice}) for choice in rule.domain.choices}
+            telling = tuple(choice for choice, other in cases.items() if self._results(other, values)[0] != results)
+            found |= {name: telling} if telling else {}
+        return found
 
     def _default(self, case: Case, unbound: Binding, extraction: Extraction) -> tuple[Value, str | None]:
         """The fraction that SGLang picks when the user gives none, or what stops the server before it has one."""

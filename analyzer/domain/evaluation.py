@@ -62,7 +62,8 @@ class Result:
 class CaseResult:
     """What one case gives; `error` is the first exception SGLang would raise, `problem` a fault of the case.
 
-    `defaults` holds what SGLang picks for inputs that the case leaves to it and the results hang on.
+    `defaults` holds what SGLang picks for inputs that the case leaves to it and the results hang on. `left_open` are
+    options that SGLang chooses by the device in a way that is not followed, with the choices that give other results.
     """
 
     case: Case
@@ -71,6 +72,7 @@ class CaseResult:
     ignored: tuple[str, ...] = ()
     problem: str | None = None
     defaults: Mapping[str, Value] = field(default_factory=dict)
+    left_open: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     def error_of(self, quantity: str) -> str | None:
         """The exception that SGLang raises before it has `quantity`."""

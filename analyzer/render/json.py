@@ -444,6 +444,8 @@ def _case(revision: Revision, result: CaseResult) -> Object:
     }
     if result.defaults:
         found["defaults"] = dict(result.defaults)
+    if result.left_open:
+        found["left_open"] = {name: list(choices) for name, choices in result.left_open.items()}
     return found if result.problem is None else {**found, "problem": result.problem}
 
 

@@ -149,6 +149,14 @@ def _write_case(document: Document, result: CaseResult) -> None:
     document.table([(name, _result(item)) for name, item in result.quantities.items()])
     for name, value in result.defaults.items():
         document.say(f"{name} is not given: {number(value)}, the default of this version, is used", indent=1, hanging=2)
+    for name, choices in result.left_open.items():
+        others = " or ".join(map(str, choices))
+        document.say(
+            f"{name} is not given, and SGLang may choose one for this device: {others} would give other results",
+            "attention",
+            indent=1,
+            hanging=2,
+        )
     if result.error is not None:
         document.say(f"SGLang raises {result.error} with these inputs", "bad", indent=1)
     if result.ignored:

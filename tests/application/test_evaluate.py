@@ -113,6 +113,34 @@ def test_a_default_that_fails_on_its_inputs_is_that_error_for_its_readers(rules:
     assert (result.error, result.quantities["rest_memory"].missing) == ("TypeError", ())
 
 
+def test_an_option_left_to_sglang_on_another_device_is_told_where_it_matters(tmp_path: Path) -> None:
+    symbols = """
+[symbol.device]
+unit = "1"
+description = "kind of device"
+domain = { kind = "choice", choices = ["cuda", "hip"] }
+default = "'cuda'"
+
+[symbol.attention_backend]
+unit = "1"
+description = "the backend"
+domain = { kind = "choice", choices = ["triton", "aiter"], optional = true }
+default = "None"
+"""
+    anchors = '[anchors]\nmeasure = ["get_available_gpu_memory"]\nkept_options = ["attention_backend"]\n'
+    chosen = load_rules(write_rules(tmp_path, {"anchors.toml": anchors, "symbols/backend.toml": symbols}))
+    default = "0.7 if attention_backend == 'aiter' and tp_size > 1 else 0.8"
+    found = with_default_fraction(snapshot(), default).extraction
+    hip: dict[str, Value] = {"device": "hip", "tp_size": 8}
+    given = {**hip, "attention_backend": "triton"}
+    cases = [
+        Case(inputs) for inputs in (hip, given, {"device": "hip"}, {"device": "cuda", "tp_size": 8}, {"tp_size": 8})
+    ]
+    results = evaluate_cases(found, chosen, cases, ("default_mem_fraction_static",))
+    assert [result.quantities["default_mem_fraction_static"].value for result in results] == [0.8] * 5
+    assert [dict(result.left_open) for result in results] == [{"attention_backend": ("aiter",)}, {}, {}, {}, {}]
+
+
 def test_a_bad_case_fails_alone(rules: RuleSet) -> None:
     bad = [
         Case(problem="not an object"),
