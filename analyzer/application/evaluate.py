@@ -14,7 +14,7 @@ from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.rules import ROOTS, RUNNER, Domain, RuleSet
+from analyzer.domain.rules import ROOTS, RUNNER, Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import (
     DEFAULT_FRACTION,
     GIVEN_FRACTION,
@@ -25,9 +25,13 @@ from analyzer.domain.scenario import (
 )
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
 from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
+from analyzer.domain.unit import parse_unit
 
 _QUANTITY: Final = Domain("real")
 _DEVICE: Final = "device"
+_COUNTED: Final = frozenset({"integer", "memory"})
+# Farther off than by this factor, a memory size is one in another unit.
+_FAR: Final = 10
 
 
 def evaluate_cases(
@@ -193,7 +197,28 @@ def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"{name} must be a finite number, not {value}")
         # A quantity is a number, whatever the formula makes of it.
-        _check_value(name, rules.symbols[name].domain if name in rules.symbols else _QUANTITY, value)
+        rule = rules.symbols.get(name)
+        _check_value(name, _QUANTITY if rule is None else rule.domain, value)
+        if rule is not None:
+            _check_range(rule, value)
+
+
+def _check_range(rule: SymbolRule, value: Value) -> None:
+    """Refuse what no server can be given: it is a slip of the sign, of the unit or of the spelling."""
+    domain, unit = rule.domain, parse_unit(rule.unit)
+    if isinstance(value, str) and value not in domain.choices and not domain.optional:
+        near = next((choice for choice in domain.choices if str(choice).lower() == value.lower()), None)
+        if near is not None:
+            raise UsageError(f"{rule.name} is never '{printable(value)}'", hint=f"did you mean {near}?")
+    if domain.kind not in _COUNTED or not isinstance(value, int | float):
+        return
+    if value < 0 <= domain.low:
+        raise UsageError(f"{rule.name} cannot be negative, as {value:g} is")
+    if domain.kind == "integer" and unit.is_memory and not domain.low / _FAR <= value <= domain.high * _FAR:
+        raise UsageError(
+            f"{rule.name} is in {unit}, and {value:g} {unit} are no such thing",
+            hint=f"give a number such as {domain.choices[0] if domain.choices else domain.low}",
+        )
 
 
 def _check_value(name: str, domain: Domain, value: Value) -> None:

@@ -122,15 +122,25 @@ def _as_in_source(term: Term, formula: Formula) -> Term:
 
 
 def _summary(rule: ChangeRule, finding: Finding, before: Side | None, after: Side | None) -> str:
+    old, new = _shortened(before.text if before else "nothing"), _shortened(after.text if after else "nothing")
+    witness = finding.witness
+    if finding.part.area == "default" and witness is not None and witness.inputs and _is_cut(before, after):
+        # The beginnings of two long formulas do not tell what people get.
+        where = ", ".join(f"{name} = {value}" for name, value in witness.inputs.items())
+        old, new = f"{witness.before}", f"{witness.after}, for example where {where}"
     return rule.message.format(
         quantity=finding.quantity,
         detail=_shortened(finding.detail),
-        before=_shortened(before.text if before else "nothing"),
-        after=_shortened(after.text if after else "nothing"),
+        before=old,
+        after=new,
         old_unit=before.unit if before else "nothing",
         new_unit=after.unit if after else "nothing",
         scenarios=", ".join(finding.scenarios) or "no scenario",
     )
+
+
+def _is_cut(*sides: Side | None) -> bool:
+    return any(side is not None and len(side.text) > _SHORT for side in sides)
 
 
 def _shortened(text: str) -> str:

@@ -203,6 +203,7 @@ def test_a_part_that_a_count_merges_from_branches_can_be_given(rules: RuleSet) -
         ({"max_total_num_tokens": (1, 2)}, "max_total_num_tokens must be a number"),
         ({"available_gpu_memory": float("inf")}, "available_gpu_memory must be a finite number"),
         ({"num_layers": float("nan")}, "num_layers must be a finite number"),
+        ({"num_layers": -1}, "num_layers cannot be negative"),
     ],
 )
 def test_what_no_server_could_have_is_refused_before_it_is_computed_with(
@@ -210,3 +211,21 @@ def test_what_no_server_could_have_is_refused_before_it_is_computed_with(
 ) -> None:
     [result] = evaluate_cases(extraction(), rules, [Case(inputs)], ["max_total_num_tokens"])
     assert said in str(result.problem)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"gpu_mem": 80}, "gpu_mem is in MiB, and 80 MiB are no such thing"),
+        ({"gpu_mem": 81559 * 2**20}, "gpu_mem is in MiB"),
+        ({"gpu_mem": -81559}, "gpu_mem cannot be negative"),
+        ({"gpu_mem": "80GB"}, "gpu_mem must be a number, or null for none"),
+        ({"device": "HIP"}, "device is never 'HIP'; did you mean hip?"),
+        ({"gpu_mem": None, "device": "other"}, None),
+        ({"gpu_mem": 24564.0, "device": "hip"}, None),
+    ],
+)
+def test_a_slip_of_unit_sign_or_spelling_is_not_computed_with(inputs: dict[str, Value], said: str | None) -> None:
+    names = ["default_mem_fraction_static"]
+    [result] = evaluate_cases(extraction(), load_rules(), [Case(inputs)], names)
+    assert result.problem is None if said is None else said in str(result.problem)

@@ -156,6 +156,13 @@ class TestDefaults:
         assert change.summary == "max_total_num_tokens: the default of ratio changed from 0.2 to 0.9"
         assert set(found.verdicts["max_num_reqs"].values()) == {Kind.SEMANTIC}
 
+    def test_a_default_that_is_a_long_formula_is_told_by_an_example(self) -> None:
+        ladder = " else ".join(f"{0.5 + step / 100} if tp_size >= {40 - step}" for step in range(12))
+        sides = [extraction({"default_mem_fraction_static": f"{ladder} else {last}"}) for last in ("0.88", "0.9")]
+        found = compare_extractions(*sides, _RULES, scenarios=("mha",), quantities=())
+        (change,) = found.changes
+        assert "mem_fraction_static changed from 0.88 to 0.9, for example where tp_size = " in change.summary
+
     def test_the_default_of_an_input_that_stays_open_counts_too(self) -> None:
         sides = [extraction({"cell_size": "page_size * n"}, defaults={"page_size": value}) for value in ("1", "64")]
         found = _compare(sides[0], sides[1])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from analyzer.compare import Comparison, compare_extractions
+from analyzer.domain.extraction import Extraction
 from analyzer.domain.notation import to_text
+from analyzer.domain.report import Kind
 from analyzer.domain.terms import symbols_of
 from tests.support.project import (
     MACHINE,
@@ -15,6 +18,7 @@ from tests.support.project import (
     extracted,
     minimal_project,
     outcome,
+    shipped_rules,
 )
 
 COUNT = "n = self.profile_max_num_token(before)\n"
@@ -54,6 +58,27 @@ def test_the_fraction_is_adjusted(name: str, place: str) -> None:
     )
     assert disagreements(extraction, FRACTION.format(fraction)) == []
     assert disagreements(extraction, fraction, "effective_mem_fraction_static") == []
+
+
+def test_a_factor_that_reaches_nobody_is_no_change_and_the_one_that_does_is() -> None:
+    def release(line: str) -> Extraction:
+        start = "before = self.init_torch_distributed()\nself.init_memory_pool(before)"
+        return extracted(init=f"if self.model_config.context_len > 8192:\n    {line}\n{start}")
+
+    def changed(base: Extraction, head: Extraction) -> Comparison:
+        names = tuple(base.quantities)
+        return compare_extractions(base, head, shipped_rules(), scenarios=("mha",), quantities=names)
+
+    none, dead = release("pass"), release("self.server_args.mem_fraction_static *= 0.95")
+    live = release("self.mem_fraction_static *= 0.95")
+    assert changed(none, dead).verdict <= Kind.MOVED
+    found = changed(dead, live)
+    assert found.verdict is Kind.SEMANTIC
+    (change,) = [change for change in found.changes if change.kind >= Kind.ROUNDING]
+    assert (change.quantity, change.kind) == ("effective_mem_fraction_static", Kind.SEMANTIC)
+    assert "added factor 0.95" in change.summary
+    assert change.witness is not None
+    assert change.witness.inputs["context_len"] > 8192
 
 
 BOX = """
