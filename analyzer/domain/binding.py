@@ -68,6 +68,7 @@ class Binding:
         if name in self._given:
             return self._given[name]
         raised: RaisedError | None = None
+        found = Off(name)
         for candidate in candidates(name, self._extraction, self._rules):
             try:
                 value = self._try(name, candidate)
@@ -76,11 +77,18 @@ class Binding:
                 continue
             if not isinstance(value, Off):
                 return value
+            if self._is_record(value.name):
+                # Another name for a record that nobody gave: the two are one and the same.
+                found = value
         if raised is not None:
             raise raised
         if is_missed(name, self._rules):
             raise MissingInputError(name)
-        return Off(name)
+        return found
+
+    def _is_record(self, name: str) -> bool:
+        rule = self._rules.symbols.get(name)
+        return rule is not None and rule.domain.kind == "record"
 
     def _try(self, name: str, candidate: Term) -> Value:
         """`candidate`'s value, or OFF when it needs something that is not known either. Raises RaisedError."""

@@ -46,7 +46,7 @@ def is_of_loop(term: Term) -> bool:
 def is_computable(term: Opaque) -> bool:
     """Whether `iterate` has the value of `term` once the inputs in it are known: nothing in it is uninterpreted."""
     return term.name in ITERATIONS and all(
-        part.name in ITERATIONS or part.name == FOR or is_loop_variable(part)
+        (part.name in (*ITERATIONS, FOR) and part.args) or is_loop_variable(part)
         for part in walk(term)
         if isinstance(part, Opaque)
     )

@@ -261,7 +261,7 @@ def _operate_off(op: str, values: list[Value]) -> Value:
     off = next(value for value in values if isinstance(value, Off))
     if op in ("is", "=="):
         other = [value for value in values if value is not off]
-        return bool(other) and (other[0] is None or (isinstance(other[0], Off) and other[0].name == off.name))
+        return not other or other[0] is None or (isinstance(other[0], Off) and other[0].name == off.name)
     if op in ("is not", "!="):
         return not _operate_off("is", values)
     if op in ("not", "not in"):

@@ -26,7 +26,7 @@ from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
 from analyzer.symbolic.externals import Externals
 from analyzer.symbolic.state import Frame, State
-from analyzer.symbolic.world import FunctionValue, Measurement, ObjectInfo
+from analyzer.symbolic.world import CallDefinition, FunctionValue, Measurement, ObjectInfo
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -164,8 +164,15 @@ class Calls:
             # A record is taken as it is: how it is found, and that it may be missing, is not the formula's business.
             if origin.name not in world.call_definitions and not (rule is not None and rule.domain.kind == "record"):
                 later = self.machine.defer(inline, state, origin.name)
-                world.call_definitions[origin.name] = lambda: self.machine.value(later)
+                world.call_definitions[origin.name] = CallDefinition(
+                    first=lambda: self.machine.value(later), last=lambda: self._at_the_end(inline, later)
+                )
         return origin
+
+    def _at_the_end(self, inline: Callable[[State], Term], later: Term) -> Term:
+        """What a call gives once the run is over: what it reads may be written after the first such call."""
+        final = self.machine.final
+        return self.machine.value(later if final is None else self.machine.defer(inline, final, "call"))
 
     def _measure(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         world = self.machine.world

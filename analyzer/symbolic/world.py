@@ -19,6 +19,14 @@ def item_key(key: Term) -> str:
     return f"[{key!r}]"
 
 
+@dataclass(frozen=True, slots=True)
+class CallDefinition:
+    """What a call gives that has a symbol of its own: when it was first made, and at the end of the run."""
+
+    first: Callable[[], Term]
+    last: Callable[[], Term]
+
+
 @dataclass(slots=True)
 class ObjectInfo:
     """An object on the heap.
@@ -95,7 +103,7 @@ class World:
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
     # The formulas of symbols that stand for what a call returns.
-    call_definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
+    call_definitions: dict[str, CallDefinition] = field(default_factory=dict)
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
     input_sources: dict[str, dict[str, Span]] = field(default_factory=dict)
     functions_run: set[str] = field(default_factory=set)
@@ -111,14 +119,16 @@ class World:
     def definition(self, name: str) -> Term | None:
         """The formula of the symbol `name`, None where it has none.
 
-        An attribute may hold what a call returned that has the same symbol: there stands the formula of the call.
+        An attribute may hold what a call returned that has the same symbol, and what a call reads may have been
+        written from what it returned before: there stands the formula of the earlier call.
         """
         define, called = self.definitions.get(name), self.call_definitions.get(name)
-        if define is None:
-            return None if called is None else called()
-        value = define()
-        if called is not None and name in symbols_of(value):
-            return substitute(value, {name: called()})
+        if called is None:
+            return None if define is None else define()
+        value = called.last() if define is None else define()
+        for earlier in (called.last, called.first):
+            if name in symbols_of(value):
+                value = substitute(value, {name: earlier()})
         return value
 
     def is_newer(self, reference: Term, counter: int) -> bool:

@@ -133,10 +133,9 @@ default = "None"
     found = with_default_fraction(snapshot(), default).extraction
     hip: dict[str, Value] = {"device": "hip", "tp_size": 8}
     given = {**hip, "attention_backend": "triton"}
-    cases = [
-        Case(inputs) for inputs in (hip, given, {"device": "hip"}, {"device": "cuda", "tp_size": 8}, {"tp_size": 8})
-    ]
-    results = evaluate_cases(found, chosen, cases, ("default_mem_fraction_static",))
+    cuda: dict[str, Value] = {**hip, "device": "cuda"}
+    cases: list[dict[str, Value]] = [hip, given, {"device": "hip"}, cuda, {"tp_size": 8}]
+    results = evaluate_cases(found, chosen, [Case(inputs) for inputs in cases], ("default_mem_fraction_static",))
     assert [result.quantities["default_mem_fraction_static"].value for result in results] == [0.8] * 5
     assert [dict(result.left_open) for result in results] == [{"attention_backend": ("aiter",)}, {}, {}, {}, {}]
 

@@ -158,8 +158,8 @@ class TestDefaults:
 
     def test_a_default_that_is_a_long_formula_is_told_by_an_example(self) -> None:
         ladder = " else ".join(f"{0.5 + step / 100} if tp_size >= {40 - step}" for step in range(12))
-        sides = [extraction({"default_mem_fraction_static": f"{ladder} else {last}"}) for last in ("0.88", "0.9")]
-        found = compare_extractions(*sides, _RULES, scenarios=("mha",), quantities=())
+        base, head = (extraction({"default_mem_fraction_static": f"{ladder} else {last}"}) for last in ("0.88", "0.9"))
+        found = compare_extractions(base, head, _RULES, scenarios=("mha",), quantities=())
         (change,) = found.changes
         assert "mem_fraction_static changed from 0.88 to 0.9, for example where tp_size = " in change.summary
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from analyzer.compare.pairing import preferred_values
 from analyzer.domain.build import rewrite
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.iteration import ITERATIONS, iterate
+from analyzer.domain.iteration import ITERATIONS, computed
 from analyzer.domain.report import Value
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import Specialiser, scenario_inputs, scenario_values
-from analyzer.domain.semantics import Evaluator, MissingInputError, RaisedError
-from analyzer.domain.terms import Apply, Constant, Opaque, Symbol, Term, constant, symbols_of
+from analyzer.domain.terms import Apply, Constant, Opaque, Term, symbols_of
 
 
 class Settled:
@@ -28,7 +27,6 @@ class Settled:
         values = {**self.assumed, **self._fixed}
         self._by_default = Specialiser(extraction, rules, values, open_symbols=left_open)
         self._by_scenario = Specialiser(extraction, rules, self._fixed, open_symbols=left_open)
-        self._evaluator = Evaluator()
         self._folded: dict[Term, Term] = {}
 
     def term(self, root: Term) -> Term:
@@ -47,23 +45,10 @@ class Settled:
             case Apply("*", (left, Constant(value))) if _is(value, 1):
                 return self.term(left)
             case Opaque(name) if name in ITERATIONS and not symbols_of(term):
-                return self._value(term)
+                folded = computed(term)
+                return None if folded is term else folded
             case _:
                 return None
-
-    def _value(self, term: Opaque) -> Term | None:
-        try:
-            value = iterate(term, self._known, self._evaluator)
-        except (MissingInputError, RaisedError):
-            return None
-        return constant(value) if isinstance(value, bool | int) else None
-
-    def _known(self, term: Symbol | Opaque) -> Value:
-        """What a comprehension over literals may read: others of its kind."""
-        if isinstance(term, Opaque) and term.name in ITERATIONS:
-            found: Value = iterate(term, self._known, self._evaluator)
-            return found
-        raise MissingInputError(term.name)
 
 
 def _is(value: object, number: int) -> bool:

@@ -416,7 +416,7 @@ var formula = (function () {
     const off = values.find((value) => value instanceof Off);
     if (op === "is" || op === "==") {
       const other = values.find((value) => value !== off);
-      return other === null || (other instanceof Off && other.name === off.name);
+      return other === undefined || other === null || (other instanceof Off && other.name === off.name);
     }
     if (op === "is not" || op === "!=") return !operateOff("is", values);
     if (op === "not" || op === "not in") return true;
