@@ -33,7 +33,7 @@ from analyzer.symbolic.options import BAG, CONFIG
 from analyzer.symbolic.presence import is_present, is_set, where_set
 from analyzer.symbolic.state import State
 from analyzer.symbolic.toplevel import is_registry
-from analyzer.symbolic.world import ObjectInfo
+from analyzer.symbolic.world import ObjectInfo, SymbolFormula
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -319,7 +319,10 @@ class Attributes:
                 # The symbol has one formula, whatever the branch assumes in which it is read first.
                 snapshot.facts = {}
                 info = world.objects[target]
-                world.definitions[origin.name] = lambda: self._define(target, info, name, snapshot)
+                world.definitions[origin.name] = SymbolFormula(
+                    first=lambda: self._read_as_of(snapshot, target, info, name),
+                    last=lambda: self._define(target, info, name, snapshot),
+                )
         return origin
 
     def _define(self, target: Handle, info: ObjectInfo, name: str, snapshot: State) -> Term:
@@ -330,6 +333,9 @@ class Attributes:
         final = self.machine.final
         if final is not None and name in final.heap.get(target, {}):
             snapshot = final.fork()
+        return self._read_as_of(snapshot, target, info, name)
+
+    def _read_as_of(self, snapshot: State, target: Handle, info: ObjectInfo, name: str) -> Term:
         self.machine.note_read(target, name)
         return self.machine.value(self._read_plain(target, info, name, snapshot))
 

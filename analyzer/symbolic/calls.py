@@ -26,7 +26,7 @@ from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
 from analyzer.symbolic.externals import Externals
 from analyzer.symbolic.state import Frame, State
-from analyzer.symbolic.world import CallDefinition, FunctionValue, Measurement, ObjectInfo
+from analyzer.symbolic.world import FunctionValue, Measurement, ObjectInfo, SymbolFormula
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -164,7 +164,7 @@ class Calls:
             # A record is taken as it is: how it is found, and that it may be missing, is not the formula's business.
             if origin.name not in world.call_definitions and not (rule is not None and rule.domain.kind == "record"):
                 later = self.machine.defer(inline, state, origin.name)
-                world.call_definitions[origin.name] = CallDefinition(
+                world.call_definitions[origin.name] = SymbolFormula(
                     first=lambda: self.machine.value(later), last=lambda: self._at_the_end(inline, later)
                 )
         return origin

@@ -46,7 +46,7 @@ from analyzer.symbolic.state import Frame, State, merge
 from analyzer.symbolic.statements import Statements
 from analyzer.symbolic.toplevel import TopLevel
 from analyzer.symbolic.unrolling import Comprehensions
-from analyzer.symbolic.world import Skipped, World, item_key
+from analyzer.symbolic.world import Skipped, SymbolFormula, World, item_key
 
 # Where a computation was put off: span, time, the calls around it, whether it is opted into, position.
 Place = tuple[Span, tuple[int, ...], tuple[int, ...], bool, tuple[int, ...]]
@@ -325,7 +325,7 @@ class Machine:
             opposite = self._rewrites_opposite.get(term)
             return term if opposite is None else opposite
         if isinstance(named, Symbol):
-            self.world.definitions.setdefault(named.name, lambda: self._opened(term))
+            self.world.definitions.setdefault(named.name, SymbolFormula.of(lambda: self._opened(term)))
         return named
 
     def _opened(self, term: Term) -> Term:

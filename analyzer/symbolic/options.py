@@ -8,7 +8,7 @@ from analyzer.domain.modules import ClassFacts, Field
 from analyzer.domain.terms import Constant, Handle, Symbol, Term, handle
 from analyzer.symbolic.presence import where_set
 from analyzer.symbolic.state import State
-from analyzer.symbolic.world import ObjectInfo
+from analyzer.symbolic.world import ObjectInfo, SymbolFormula
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -60,7 +60,7 @@ class Options:
 
     def _kept_option(self, name: str, written: Term) -> Term:
         """An option that SGLang chooses on the way: a symbol, with what was chosen as its formula."""
-        self.machine.world.definitions.setdefault(name, lambda: self.machine.value(written))
+        self.machine.world.definitions.setdefault(name, SymbolFormula.of(lambda: self.machine.value(written)))
         return self.machine.input(name, f"server_args.{name}", lambda: None)
 
     def is_declared(self, name: str) -> bool:

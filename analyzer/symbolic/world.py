@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from analyzer.domain.build import substitute
 from analyzer.domain.modules import Definition
@@ -20,11 +21,16 @@ def item_key(key: Term) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CallDefinition:
-    """What a call gives that has a symbol of its own: when it was first made, and at the end of the run."""
+class SymbolFormula:
+    """What a symbol stands for: when it was first asked for, and at the end of the run."""
 
     first: Callable[[], Term]
     last: Callable[[], Term]
+
+    @classmethod
+    def of(cls, formula: Callable[[], Term]) -> Self:
+        """One that never changes."""
+        return cls(formula, formula)
 
 
 @dataclass(slots=True)
@@ -101,9 +107,9 @@ class World:
     raises: dict[str, RaiseSite] = field(default_factory=dict)
     late_errors: list[tuple[tuple[int, ...], dict[Term, bool], Term]] = field(default_factory=list)
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
-    definitions: dict[str, Callable[[], Term]] = field(default_factory=dict)
-    # The formulas of symbols that stand for what a call returns.
-    call_definitions: dict[str, CallDefinition] = field(default_factory=dict)
+    # Symbols for what an attribute holds, and symbols for what a call returns.
+    definitions: dict[str, SymbolFormula] = field(default_factory=dict)
+    call_definitions: dict[str, SymbolFormula] = field(default_factory=dict)
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)
     input_sources: dict[str, dict[str, Span]] = field(default_factory=dict)
     functions_run: set[str] = field(default_factory=set)
@@ -119,16 +125,17 @@ class World:
     def definition(self, name: str) -> Term | None:
         """The formula of the symbol `name`, None where it has none.
 
-        An attribute may hold what a call returned that has the same symbol, and what a call reads may have been
-        written from what it returned before: there stands the formula of the earlier call.
+        An attribute may hold what a call returned that has the same symbol, and what is read at the end may have been
+        computed from what was there before: there stands the formula of the earlier one.
         """
-        define, called = self.definitions.get(name), self.call_definitions.get(name)
-        if called is None:
-            return None if define is None else define()
-        value = called.last() if define is None else define()
-        for earlier in (called.last, called.first):
-            if name in symbols_of(value):
-                value = substitute(value, {name: earlier()})
+        formulas = [table[name] for table in (self.definitions, self.call_definitions) if name in table]
+        if not formulas:
+            return None
+        value = formulas[0].last()
+        for earlier in (*(formula.last for formula in formulas[1:]), *(formula.first for formula in formulas[::-1])):
+            if name not in symbols_of(value):
+                break
+            value = substitute(value, {name: earlier()})
         return value
 
     def is_newer(self, reference: Term, counter: int) -> bool:

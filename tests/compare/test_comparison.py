@@ -125,6 +125,12 @@ class TestSubQuantities:
         found = _compare(base, head)
         assert found.verdict is Kind.REFACTOR
 
+    def test_one_that_always_fails_makes_nothing_equal(self) -> None:
+        width = {"width": "raises('UnboundLocalError')"}
+        base = extraction({"max_total_num_tokens": "n // size"}, {**width, "size": "width * 2"})
+        head = extraction({"max_total_num_tokens": "n // (width * 2) // 2"}, width)
+        assert _compare(base, head).verdict is Kind.SEMANTIC
+
     def test_a_quantity_that_others_read_colours_them(self) -> None:
         base = extraction({"rest_memory": "available_gpu_memory - n", "max_total_num_tokens": "int(rest_memory)"})
         head = extraction({"rest_memory": "available_gpu_memory - m", "max_total_num_tokens": "int(rest_memory)"})

@@ -170,3 +170,12 @@ def test_a_subject_is_text_whatever_it_holds(repository: Repository) -> None:
         assert "\x1b" not in written
         assert "\u202e" not in written
     assert "`[x](http://evil)" not in render("log", "text", report, Page())
+
+
+def test_a_default_of_an_option_counts(repository: Repository) -> None:
+    pool = "self.max_total_num_tokens = int(self.profile_max_num_token(before) * self.server_args.share)"
+    repository.commit("Start", fields="share: float = 0.2", pool=pool)
+    changed = repository.commit("More", fields="share: float = 0.9", pool=pool)
+    repository.commit("Later", fields="share: float = 0.9", pool=f"{pool}\nself.tokens = before")
+    (entry,) = log(repository, "main~2", "main").entries
+    assert entry.commit.sha == changed

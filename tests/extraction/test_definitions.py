@@ -1,0 +1,85 @@
+"""Symbols that the rules keep have a formula of their own, whatever computes their value and whenever it was asked."""
+
+from __future__ import annotations
+
+from analyzer.compare.comparison import compare_extractions
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.report import Kind
+from tests.support.project import MACHINE, extracted, outcome, shipped_rules
+
+FACTOR = """
+after = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1)
+share = self.mem_fraction_static * 0.9 if self.model_config.is_multimodal else self.mem_fraction_static
+return int((after - before * (1 - share)) * (1 << 30) // self.bytes_per_token())
+"""
+
+
+def seeing(*architectures: str) -> Extraction:
+    """A project in which a function over a list tells which models see pictures."""
+    listing = (
+        f"SEEING = {list(architectures)!r}\n\n\n"
+        "def is_multimodal_model(names):\n    return any(n in SEEING for n in names)\n"
+    )
+    return extracted(
+        {"sglang/srt/configs/kinds.py": listing},
+        model_init=(
+            "from sglang.srt.configs.kinds import is_multimodal_model\n"
+            "self.is_multimodal = is_multimodal_model(self.hf_config.architectures)"
+        ),
+        profile=FACTOR,
+    )
+
+
+def test_a_list_that_gains_a_member_changes_the_models_on_it_and_no_other() -> None:
+    found = compare_extractions(
+        seeing("Old"), seeing("Old", "NewForCausalLM"), shipped_rules(), scenarios=("mha",), quantities=()
+    )
+    (change,) = found.changes
+    assert (change.quantity, change.kind) == ("multimodal", Kind.SEMANTIC)
+    assert change.guard == "architectures == ('NewForCausalLM',)"
+    assert change.witness is not None
+    assert (change.witness.before, change.witness.after) == (False, True)
+
+
+def test_the_models_on_the_list_get_the_factor() -> None:
+    extraction = seeing("Old")
+    plain, factored = (outcome(extraction, architectures=(name,), **MACHINE) for name in ("Other", "Old"))
+    assert isinstance(plain, int)
+    assert isinstance(factored, int)
+    assert factored < plain
+
+
+PADDED = """
+    heads = self.model_config.get_total_num_kv_heads()
+    if self.device == "cpu":
+        self.model_config.num_key_value_heads = -(-heads // self.tp_size) * self.tp_size
+    before = self.init_torch_distributed()
+    self.init_memory_pool(before)
+"""
+
+
+def test_what_is_written_after_the_first_call_is_in_the_formula_of_the_call() -> None:
+    extraction = extracted(
+        init=PADDED,
+        model_methods="def get_total_num_kv_heads(self):\n    return self.num_key_value_heads",
+        cell="return self.model_config.get_total_num_kv_heads() // self.tp_size * 1024",
+    )
+    given = {name: value for name, value in MACHINE.items() if name != "num_key_value_heads"}
+    heads = {"hf_config.num_key_value_heads": 6, "tp_size": 4}
+    sizes = [outcome(extraction, "cell_size", **{**given, **heads, "device": device}) for device in ("cuda", "cpu")]
+    assert sizes == [6 // 4 * 1024, 8 // 4 * 1024]
+
+
+def test_the_types_of_isinstance_are_told_apart() -> None:
+    sides = [
+        extracted(
+            model_init=f"width = self.hf_config.width\nself.scale = 2 if isinstance(width, {kind}) else 1",
+            cell="return self.model_config.scale * 1024",
+        )
+        for kind in ("int", "str")
+    ]
+    for side, sizes in zip(sides, ((2048, 1024), (1024, 2048)), strict=True):
+        values = [outcome(side, "cell_size", **{**MACHINE, "hf_config.width": value}) for value in (7, "wide")]
+        assert tuple(values) == sizes
+    found = compare_extractions(sides[0], sides[1], shipped_rules(), scenarios=("mha",), quantities=())
+    assert found.verdict is Kind.SEMANTIC
