@@ -24,7 +24,7 @@ from analyzer.domain.scenario import (
     value_term,
 )
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
-from analyzer.domain.terms import UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
+from analyzer.domain.terms import NONE, UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
 from analyzer.domain.unit import parse_unit
 
 _QUANTITY: Final = Domain("real")
@@ -43,7 +43,9 @@ def evaluate_cases(
     """One result per case, in order; a case that cannot be evaluated fails alone."""
     defined = _in_result_units(extraction)
     read = {name: inputs_read(defined, rules, (name,)) for name in quantities}
-    evaluator = _Evaluator(GivenParts(defined, rules), rules, read, Evaluator())
+    everything = frozenset().union(*read.values())
+    guessed = {name: choices for name, choices in guesses(defined, rules).items() if name in everything}
+    evaluator = _Evaluator(GivenParts(defined, rules), rules, read, guessed, Evaluator())
     return [evaluator.evaluate(case) for case in cases]
 
 
@@ -52,6 +54,19 @@ def roots_to_evaluate(cases: Sequence[Case], quantities: Sequence[str], rules: R
     roots = select_roots(quantities, rules)
     given = all(GIVEN_FRACTION in case.inputs for case in cases)
     return roots if given or RUNNER not in roots else ROOTS
+
+
+def guesses(extraction: Extraction, rules: RuleSet) -> dict[str, tuple[Value, ...]]:
+    """What is None for no other reason than that nothing tells, and other values of it.
+
+    Options that nobody sets are None for the server too, and so is what a release has by default.
+    """
+    own = {name for name, facts in extraction.inputs.items() if facts.default is not None}
+    return {
+        name: rule.domain.choices
+        for name, rule in sorted(rules.symbols.items())
+        if rule.default is NONE and rule.sources and not rule.arguments and name not in own
+    }
 
 
 def _in_result_units(extraction: Extraction) -> Extraction:
@@ -73,6 +88,7 @@ class _Evaluator:
     parts: GivenParts
     rules: RuleSet
     read: Mapping[str, frozenset[str]]
+    guessed: Mapping[str, tuple[Value, ...]]
     compiled: Evaluator
 
     def evaluate(self, case: Case) -> CaseResult:
@@ -92,19 +108,34 @@ class _Evaluator:
         """The result of every quantity, the first exception, and the fraction that SGLang picks."""
         fixed = {**case.facts, **values}
         extraction = self.parts.extraction(fixed, case.inputs)
-        bound = Binding(extraction, self.rules, fixed, case.inputs, self.compiled)
-        unbound = Binding(extraction, self.rules, case.facts, case.inputs, self.compiled)
-        default, stopped = self._default(case, unbound, extraction)
+        binding = Binding(extraction, self.rules, fixed, case.inputs, self.compiled)
+        default, stopped = self._default(case, binding, extraction)
         results: dict[str, Result] = {}
-        error = None
         for name, read in self.read.items():
-            rule = self.rules.quantities.get(name)
-            binding = unbound if rule is not None and rule.scenario_free else bound
-            found, raised = self._result(name, binding, case, extraction)
+            found = self._result(name, binding, case, extraction)
             if stopped is not None and GIVEN_FRACTION in read and name not in case.inputs:
-                found, raised = Result(None, found.unit, error=stopped), stopped
-            results[name], error = found, error or raised
+                found = Result(None, found.unit, error=stopped)
+            elif found.error is not None:
+                needed = self._unknown_behind(name, found.error, fixed, case, extraction)
+                found = replace(found, error=None, missing=needed) if needed else found
+            results[name] = found
+        error = next((result.error for result in results.values() if result.error is not None), None)
         return results, error, default
+
+    def _unknown_behind(
+        self, name: str, error: str, fixed: Mapping[str, Value], case: Case, extraction: Extraction
+    ) -> tuple[str, ...]:
+        """What nobody told that `error` hangs on: with another value of it, SGLang would not raise."""
+        found = []
+        for unknown, choices in self.guessed.items():
+            if unknown in fixed or unknown in case.inputs:
+                continue
+            for value in choices:
+                binding = Binding(extraction, self.rules, fixed, {**case.inputs, unknown: value}, self.compiled)
+                if self._result(name, binding, case, extraction).error != error:
+                    found.append(unknown)
+                    break
+        return tuple(found)
 
     def _left_open(
         self, case: Case, values: Mapping[str, Value], results: Mapping[str, Result]
@@ -127,15 +158,15 @@ class _Evaluator:
             found |= {name: telling} if telling else {}
         return found
 
-    def _default(self, case: Case, unbound: Binding, extraction: Extraction) -> tuple[Value, str | None]:
+    def _default(self, case: Case, binding: Binding, extraction: Extraction) -> tuple[Value, str | None]:
         """The fraction that SGLang picks when the user gives none, or what stops the server before it has one."""
         given = {GIVEN_FRACTION, USER_FRACTION, DEFAULT_FRACTION} & case.inputs.keys()
         formula = extraction.definitions.get(DEFAULT_FRACTION)
         if given or formula is None:
             return None, None
         try:
-            _raise_error(formula, unbound)
-            return _plain(unbound.value(formula.term)), None
+            _raise_error(formula, binding)
+            return _plain(binding.value(formula.term)), None
         except RaisedError as raised:
             return None, raised.exception
         except MissingInputError:
@@ -148,25 +179,26 @@ class _Evaluator:
         check_inputs(case.inputs, self.rules)
         return scenario_values(self.rules, case.scenario)
 
-    def _result(self, name: str, binding: Binding, case: Case, extraction: Extraction) -> tuple[Result, str | None]:
+    def _result(self, name: str, binding: Binding, case: Case, extraction: Extraction) -> Result:
         formula = extraction.definitions.get(name)
         unit = formula.unit if formula is not None else self._unit(name)
         if name in case.inputs:
-            return Result(case.inputs[name], unit), None
+            return Result(case.inputs[name], unit)
         if formula is None:
-            return Result(None, unit, (name,)), None
+            return Result(None, unit, (name,))
         try:
             _raise_error(formula, binding)
             value = _plain(binding.value(formula.term))
         except RaisedError as raised:
-            return Result(None, unit, error=raised.exception), raised.exception
+            return Result(None, unit, error=raised.exception)
         except MissingInputError as missing:
             if missing.name == UNSET.name:
-                return Result(None, unit, absent=True), None
+                return Result(None, unit, absent=True)
             # What is measured needs no input but itself.
             names = missing_inputs(formula.term, binding, extraction) or {name}
-            return Result(None, unit, tuple(sorted(names))), None
-        return Result(value, unit), None
+            return Result(None, unit, tuple(sorted(names)))
+        # None is what a family has for the number of another one.
+        return Result(value, unit, absent=value is None)
 
     def _unit(self, name: str) -> str:
         rule = self.rules.quantities.get(name) or self.rules.symbols.get(name)
@@ -178,15 +210,20 @@ def _raise_error(formula: Formula, binding: Binding) -> None:
 
     A condition that cannot be computed says nothing about whether the server stops.
     """
-    term = formula.error
-    while isinstance(term, Conditional):
+    raised = None if formula.error is None else _raised(formula.error, binding)
+    if raised is not None:
+        raise RaisedError(raised)
+
+
+def _raised(error: Term, binding: Binding) -> str | None:
+    """The exception that `error` leads to; where a condition is not known, only one that both of its sides lead to."""
+    while isinstance(error, Conditional):
+        then, otherwise = error.then, error.otherwise
         try:
-            holds = bool(binding.value(term.guard))
+            error = then if binding.value(error.guard) else otherwise
         except (MissingInputError, RaisedError):
-            holds = False
-        term = term.then if holds else term.otherwise
-    if isinstance(term, Raise):
-        raise RaisedError(term.exception)
+            return None if _raised(then, binding) is None else _raised(otherwise, binding)
+    return error.exception if isinstance(error, Raise) else None
 
 
 def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:

@@ -32,8 +32,7 @@ _SHORT: Final = 3
 def export_function(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> PythonFunction:
     """`quantity` under `scenario`, with every quantity that it reads computed on the way."""
     rule = rules.quantities.get(quantity)
-    values = {} if rule is not None and rule.scenario_free else scenario_values(rules, scenario)
-    export = _Export(extraction, rules, Specialiser(extraction, rules, values))
+    export = _Export(extraction, rules, Specialiser(extraction, rules, scenario_values(rules, scenario)))
     formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]
     result = export.add(quantity, formula)
     errors = () if formula.error is None else tuple(export.errors(formula.error))

@@ -20,6 +20,12 @@ _MAX_DEPTH: Final = 3
 _LAYER_KINDS: Final = ("full_attention_layers", "swa_attention_layers", "mamba_layers")
 # A model of several parts keeps what the language part has under one of these.
 _TEXT_PARTS: Final = (("text_config",), ("thinker_config", "text_config"), ("llm_config",), ("language_config",))
+# Entries that have another name than the symbol.
+_ENTRIES: Final = {
+    "context_len": "max_position_embeddings",
+    "num_layers": "num_hidden_layers",
+    "sliding_window_size": "sliding_window",
+}
 _BYTES: Final = {"float32": 4, "float": 4, "bfloat16": 2, "float16": 2, "half": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
 # What tells a family where a release has no rule of its own that could be followed.
 _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -166,8 +172,8 @@ def _set_rest(
     text: Mapping[str, Any], rules: RuleSet, computed: _Computed, values: dict[str, Value], assumed: dict[str, str]
 ) -> None:
     """Symbols that the release does not compute, from the entry of the same name."""
-    keys = {"context_len": "max_position_embeddings", "num_layers": "num_hidden_layers"}
     counts = _layer_counts(text)
+    keys = {name: key for name, key in _ENTRIES.items() if text.get(name) is None}
     entries = {
         **text,
         **{name: text.get(key) for name, key in keys.items()},

@@ -11,6 +11,8 @@ from analyzer.domain.terms import Scalar, Term
 LEVELS: Final = ("note", "warning", "error")
 """How loud a finding is shown, quietest first."""
 
+_OPTION: Final = "ServerArgs."
+
 
 @dataclass(frozen=True, slots=True)
 class Domain:
@@ -48,6 +50,11 @@ class SymbolRule:
     free: bool = False
     initial: bool = False
     hint: str = ""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The server arguments that are this symbol."""
+        return tuple(source.removeprefix(_OPTION) for source in self.sources if source.startswith(_OPTION))
 
 
 # What an exploration starts from: who constructs the runner, or the constructor of the options.

@@ -257,8 +257,6 @@ def _settle_off(op: str, args: tuple[Term, ...], off: Term) -> Term:
 def scenario_formula(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> Formula:
     """The formula of `quantity` (or of a sub-quantity) as `scenario` leaves it."""
     formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]
-    rule = rules.quantities.get(quantity)
-    scenario = "" if rule is not None and rule.scenario_free else scenario
     values, inputs = scenario_values(rules, scenario), scenario_inputs(rules, scenario)
     specialiser = Specialiser(extraction, rules, values, open_symbols=inputs)
     term = specialiser.term(formula.term)

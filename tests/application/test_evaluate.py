@@ -12,6 +12,7 @@ from analyzer.adapters.rules import load_rules
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.domain.build import conditional
 from analyzer.domain.evaluation import Case, CaseResult, Value
+from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.terms import NONE, raising
 from tests.support.samples import (
@@ -22,6 +23,7 @@ from tests.support.samples import (
     with_default_fraction,
     write_rules,
 )
+from tests.support.terms import parse
 
 START: dict[str, Value] = {
     "available_gpu_memory": 21.71,
@@ -156,11 +158,58 @@ def test_a_bad_case_fails_alone(rules: RuleSet) -> None:
     assert "did you mean" in str(results[6].problem)
 
 
-def test_a_modifier_adds_to_its_scenario_but_not_to_scenario_free_quantities(rules: RuleSet) -> None:
-    quantities = ("default_mem_fraction_static",)
-    plain, modified = evaluate(rules, Case({"tp_size": 8}), Case({}, "mla+eagle"), quantities=quantities)
-    assert plain.quantities["default_mem_fraction_static"].value == 0.85
-    assert modified.quantities["default_mem_fraction_static"].value == 0.88
+def test_a_default_is_the_same_by_itself_and_inside_another_quantity(rules: RuleSet) -> None:
+    found = extraction()
+    own = formula("0.8 if use_mla_backend else 0.9", "1")
+    given = formula("default_mem_fraction_static", "1")
+    read = replace(
+        found,
+        quantities={**found.quantities, "default_mem_fraction_static": own},
+        definitions={**found.definitions, "mem_fraction_static": given},
+    )
+    quantities = ("default_mem_fraction_static", "rest_memory")
+    memory: dict[str, Value] = {"available_gpu_memory": 50.0, "pre_model_load_memory": 80.0}
+    cases = [Case(memory), Case({**memory, "use_mla_backend": True}), Case(memory, "mla"), Case(memory, "mla+eagle")]
+    results = evaluate_cases(read, rules, cases, quantities)
+    assert [result.quantities["default_mem_fraction_static"].value for result in results] == [0.9, 0.8, 0.8, 0.8]
+    assert [result.defaults["mem_fraction_static"] for result in results] == [0.9, 0.8, 0.8, 0.8]
+    rest = [result.quantities["rest_memory"].value for result in results]
+    assert rest == [pytest.approx(50 - 80 * (1 - fraction)) for fraction in (0.9, 0.8, 0.8, 0.8)]
+
+
+def guessing(rules: RuleSet) -> RuleSet:
+    """`rules` with an input that is None when nothing tells."""
+    domain = replace(rules.symbols["page_size"].domain, choices=(128,), optional=True)
+    window = replace(rules.symbols["page_size"], name="window", domain=domain, sources=("R.window",), default=NONE)
+    return replace(rules, symbols={**rules.symbols, "window": window})
+
+
+def raising_when(text: str) -> Extraction:
+    """A release that counts 7 tokens unless `text` raises."""
+    found = extraction()
+    count = replace(formula("7 * page_size", "token"), error=parse(text))
+    return replace(found, quantities={"max_total_num_tokens": count})
+
+
+@pytest.mark.parametrize(
+    ("error", "given", "expected"),
+    [
+        ("raises('AssertionError') if window is None else None", {}, (None, ("window",))),
+        ("raises('AssertionError') if window is None else None", {"window": None}, ("AssertionError", ())),
+        ("raises('AssertionError') if window is None else None", {"window": 128}, (None, ())),
+        ("raises('A') if window is None else raises('A')", {}, ("A", ())),
+        ("raises('A') if page_size > 0 else None", {}, ("A", ())),
+        ("None if num_layers > 3 else raises('A')", {}, (None, ())),
+        ("raises('A') if num_layers > 3 else raises('A')", {}, ("A", ())),
+    ],
+)
+def test_what_nobody_told_is_needed_and_no_reason_for_a_crash(
+    rules: RuleSet, error: str, given: dict[str, Value], expected: tuple[str | None, tuple[str, ...]]
+) -> None:
+    [result] = evaluate_cases(raising_when(error), guessing(rules), [Case(given)], ("max_total_num_tokens",))
+    found = result.quantities["max_total_num_tokens"]
+    assert (found.error, found.missing) == expected
+    assert result.error == expected[0]
 
 
 def test_declared_inputs_that_are_not_read_are_listed(rules: RuleSet) -> None:

@@ -98,3 +98,12 @@ def test_what_is_no_configuration_is_one_line(content: bytes, tmp_path: Path) ->
     file.write_bytes(content)
     with pytest.raises(UsageError, match="configuration of the model"):
         read_model_config(file)
+
+
+def test_the_window_comes_from_the_configuration_where_the_release_does_not_compute_it() -> None:
+    pool = "assert self.sliding_window_size is not None\nself.max_total_num_tokens = self.profile_max_num_token(before)"
+    read = extracted(pool=pool)
+    meant = model({**DENSE, "sliding_window": 128}, read)
+    assert meant.inputs.values["sliding_window_size"] == 128
+    assert "sliding_window of the configuration" in meant.inputs.assumed["sliding_window_size"]
+    assert "sliding_window_size" not in model({**DENSE, "sliding_window": None}, read).inputs.values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.application.docs.pages import Program, ScenarioFormula, ScenarioProgram
+from analyzer.application.evaluate import guesses
 from analyzer.domain.binding import candidates, is_missed
 from analyzer.domain.effect import Server
 from analyzer.domain.extraction import Extraction, Formula
@@ -49,6 +50,7 @@ def build_program(
         results=results,
         names=names,
         scenarios=scenarios,
+        guesses=guesses(extraction, rules),
         free=tuple(name for name in results if name in rules.quantities and rules.quantities[name].scenario_free),
         units={name: formula.unit for name, formula in extraction.quantities.items()},
         inputs={name: (rules.symbols[name].unit, rules.symbols[name].description) for name in inputs},

@@ -119,7 +119,8 @@ class Program:
 
     `nodes` are terms, operands before their users, each a list that begins with its kind. `results` maps a quantity
     to its term and its error (-1: none), and `names` a name to the terms that can give its value, in the order in
-    which they are tried. A quantity in `free` is the same in every scenario. `units` are those of the results;
+    which they are tried. A quantity in `free` is shown in every scenario, whatever its steps. `guesses` holds other
+    values of what is None only because nothing tells. `units` are those of the results;
     `inputs` gives the unit and the meaning of what may be given, `declared` those whose lack is an error where every
     other one is an option that is off, and `defined` what the release computes itself.
     """
@@ -128,6 +129,7 @@ class Program:
     results: Mapping[str, tuple[int, int]]
     names: Mapping[str, tuple[int, ...]]
     scenarios: Mapping[str, ScenarioProgram]
+    guesses: Mapping[str, tuple[Value, ...]]
     free: tuple[str, ...]
     units: Mapping[str, str]
     inputs: Mapping[str, tuple[str, str]]

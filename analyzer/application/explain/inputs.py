@@ -15,7 +15,6 @@ TOKENS: Final = "max_total_num_tokens"
 COST: Final = "cell_size"
 REST: Final = "rest_memory"
 SLOT: Final = "mamba_cache_per_req"
-_ARGUMENTS: Final = "ServerArgs."
 _GIB: Final = 1 << 30
 _ELEMENT_SIZES: Final = (("fp8", 1), ("float8", 1), ("bf16", 2), ("bfloat16", 2), ("float16", 2), ("half", 2))
 # How models that take images, audio or video are called, as far as a name tells.
@@ -64,9 +63,8 @@ def argument_inputs(arguments: Mapping[str, Scalar], rules: RuleSet) -> Inputs:
     values: dict[str, Value] = {}
     declared: set[str] = set()
     for rule in rules.symbols.values():
-        names = [source.removeprefix(_ARGUMENTS) for source in rule.sources if source.startswith(_ARGUMENTS)]
-        declared.update(names)
-        for name in names:
+        declared.update(rule.arguments)
+        for name in rule.arguments:
             if name in arguments and _fits(arguments[name], rule):
                 values[rule.name] = arguments[name]
     # The formula of a release may read what no rule declares by its own name.

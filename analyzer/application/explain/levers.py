@@ -13,7 +13,6 @@ from analyzer.domain.evaluation import CaseResult, Inputs, Value
 from analyzer.domain.explanation import Lever
 from analyzer.domain.rules import SymbolRule
 
-_ARGUMENTS: Final = "ServerArgs."
 _STEP: Final = 0.01
 _HALF: Final = 2
 # Another topology puts other weights on a rank: the readings of this log say nothing about it.
@@ -53,8 +52,7 @@ def _moves(formula: FormulaOf, inputs: Inputs) -> Iterator[tuple[str, str, Value
 
 
 def _flag(rule: SymbolRule) -> str | None:
-    names = [source.removeprefix(_ARGUMENTS) for source in rule.sources if source.startswith(_ARGUMENTS)]
-    return f"--{names[0].replace('_', '-')}" if names else None
+    return f"--{rule.arguments[0].replace('_', '-')}" if rule.arguments else None
 
 
 def _alternatives(rule: SymbolRule, value: Value) -> Iterator[Value]:

@@ -624,21 +624,23 @@ var formula = (function () {
 
     // Throws what SGLang would raise before the value exists.
     stop(index) {
-      while (index >= 0 && this.program.nodes[index][0] === "?") {
-        const [, guard, then, otherwise] = this.program.nodes[index];
-        index = this.holds(guard) ? then : otherwise;
-      }
-      if (index >= 0 && this.program.nodes[index][0] === "!") throw new Raised(this.program.nodes[index][1], true);
+      const exception = index < 0 ? null : this.raised(index);
+      if (exception !== null) throw new Raised(exception, true);
     }
 
-    // A condition that cannot be computed says nothing about whether the server stops.
-    holds(guard) {
-      try {
-        return truth(this.value(guard));
-      } catch (error) {
-        if (error instanceof Missing || error instanceof Raised) return false;
-        throw error;
+    // A condition that cannot be computed says nothing about whether the server stops, unless both of its sides do.
+    raised(index) {
+      while (this.program.nodes[index][0] === "?") {
+        const [, guard, then, otherwise] = this.program.nodes[index];
+        try {
+          index = truth(this.value(guard)) ? then : otherwise;
+        } catch (error) {
+          if (!(error instanceof Missing || error instanceof Raised)) throw error;
+          const sides = [this.raised(then), this.raised(otherwise)];
+          return sides.includes(null) ? null : sides[1];
+        }
       }
+      return this.program.nodes[index][0] === "!" ? this.program.nodes[index][1] : null;
     }
 
     // The inputs that a term lacks on the branches that the known ones lead to.
@@ -683,7 +685,7 @@ var formula = (function () {
       binding.stop(error);
       const value = binding.value(index);
       if (value instanceof Off) throw new Missing(value.name);
-      return { value: value instanceof Atom ? value.name : value };
+      return value === null ? { value, absent: true } : { value: value instanceof Atom ? value.name : value };
     } catch (problem) {
       if (problem instanceof Raised) return { value: null, error: problem.exception };
       if (!(problem instanceof Missing)) throw problem;
@@ -696,14 +698,24 @@ var formula = (function () {
   // Every quantity of `program` under `scenario` for inputs in a Map.
   function evaluate(program, scenario, given) {
     const fixed = Object.entries(program.scenarios[scenario].fixed).map(([name, value]) => [name, literal(value)]);
-    const bound = new Binding(program, new Map([...fixed, ...given]));
-    const unbound = new Binding(program, given);
+    const known = new Map([...fixed, ...given]);
+    const binding = new Binding(program, known);
     const found = {};
     for (const [name, roots] of Object.entries(program.results)) {
-      const binding = program.free.includes(name) ? unbound : bound;
-      found[name] = { unit: program.units[name], ...outcome(binding, given, name, roots) };
+      const result = outcome(binding, given, name, roots);
+      const needed = result.error ? unknown(program, known, given, name, roots, result.error) : [];
+      found[name] = { unit: program.units[name], ...(needed.length ? { value: null, missing: needed } : result) };
     }
     return found;
+  }
+
+  // What nobody told that an error hangs on: with another value of it, SGLang would not raise.
+  function unknown(program, known, given, name, roots, error) {
+    const differs = (guess, value) =>
+      outcome(new Binding(program, new Map([...known, [guess, literal(value)]])), given, name, roots).error !== error;
+    return Object.keys(program.guesses).filter(
+      (guess) => !known.has(guess) && program.guesses[guess].some((value) => differs(guess, value)),
+    );
   }
 
   // A value of a scenario as the data has it; none of them is a float.
