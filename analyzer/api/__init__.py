@@ -298,12 +298,12 @@ def evaluate(
     options: Options | Workspace = _DEFAULTS,
 ) -> EvaluationReport:
     """Put numbers into the formulas of one ref: one result per case, in order."""
-    from analyzer.application.evaluate import evaluate_cases, roots_to_evaluate
+    from analyzer.application.evaluate import all_quantities, evaluate_cases, roots_to_evaluate
 
     with _workspace(options) as workspace:
         roots = roots_to_evaluate(cases, quantities, workspace.rules)
         found = workspace.snapshot(ref, roots)
-        known = tuple(found.extraction.quantities)
+        known = all_quantities(found.extraction, cases)
         extra = found.extraction.definitions.keys() | workspace.rules.quantities.keys()
         names = select_quantities(quantities, known, extra)
         results = evaluate_cases(found.extraction, workspace.rules, cases, names)
@@ -320,7 +320,9 @@ def read_model(
     """What a Hugging Face ``config.json`` and the arguments of a server mean to one ref."""
     from analyzer.adapters.model_config import read_model_config
     from analyzer.application import model as use_case
+    from analyzer.application.explain.inputs import check_arguments
 
+    check_arguments(arguments or {})
     with _workspace(options) as workspace:
         read = read_model_config(config) if config is not None else {}
         return use_case.read_model(read, arguments or {}, workspace.snapshot(ref).extraction, workspace.rules)
@@ -378,11 +380,15 @@ def explain(  # noqa: PLR0913 - each is an option of the command
     from analyzer.adapters.model_config import read_model_config
     from analyzer.adapters.versions import is_below
     from analyzer.application import explain as use_case
+    from analyzer.application.explain.inputs import check_arguments
     from analyzer.application.start_log.events import MARKERS
     from analyzer.application.start_log.reading import read_start
 
     config = read_model_config(model) if model is not None else None
     found = read_start(read_logs(logs, MARKERS), start)
+    if start is not None and start > found.count:
+        raise UsageError(f"there is no start {start}", hint=f"the log has {found.count}")
+    check_arguments(arguments or {})
     found = replace(found, arguments={**found.arguments, **(arguments or {})})
     with _workspace(options) as workspace:
         if scenario is not None:
@@ -449,7 +455,9 @@ def timeline(  # noqa: PLR0913 - each is an option of the command
     from analyzer.adapters.model_config import read_model_config
     from analyzer.application import timeline as use_case
     from analyzer.application.evaluate import roots_to_evaluate
+    from analyzer.application.explain.inputs import check_arguments
 
+    check_arguments(arguments or {})
     with _workspace(options) as workspace:
         check_scope(Scope((scenario,) if scenario is not None else (), (quantity,)), workspace.rules)
         config = read_model_config(model) if model is not None else {}

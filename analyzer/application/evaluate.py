@@ -16,6 +16,7 @@ from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import ROOTS, RUNNER, Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import (
+    CAPACITY,
     DEFAULT_FRACTION,
     GIVEN_FRACTION,
     USER_FRACTION,
@@ -54,6 +55,12 @@ def roots_to_evaluate(cases: Sequence[Case], quantities: Sequence[str], rules: R
     roots = select_roots(quantities, rules)
     given = all(GIVEN_FRACTION in case.inputs for case in cases)
     return roots if given or RUNNER not in roots else ROOTS
+
+
+def all_quantities(extraction: Extraction, cases: Sequence[Case]) -> tuple[str, ...]:
+    """What a report on everything has: no default where every case gives a fraction and none tells of the device."""
+    given = bool(cases) and all(GIVEN_FRACTION in case.inputs and CAPACITY not in case.inputs for case in cases)
+    return tuple(name for name in extraction.quantities if not (given and name == DEFAULT_FRACTION))
 
 
 def guesses(extraction: Extraction, rules: RuleSet) -> dict[str, tuple[Value, ...]]:

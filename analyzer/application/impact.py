@@ -15,12 +15,14 @@ from analyzer.domain.impact import ImpactReport, Movement
 from analyzer.domain.startup import BEFORE
 
 _GIB: Final = 1 << 30
+_CLOSE: Final = 1e-3
 _FRACTION: Final = "effective_mem_fraction_static"
 _KV_SIZE: Final = "kv_cache"
+_SPLIT: Final = "swa_max_total_num_tokens"
 _SHOWN: Final = (
     TOKENS,
     "full_max_total_num_tokens",
-    "swa_max_total_num_tokens",
+    _SPLIT,
     _KV_SIZE,
     "max_num_reqs",
     "max_mamba_cache_size",
@@ -63,8 +65,10 @@ def _has_value(effect: Effect) -> bool:
 
 
 def _kv_size(result: CaseResult) -> Result:
-    """The memory of the tokens, in GiB."""
+    """The memory of the tokens, in GiB; pools of several kinds of layers hold different numbers of them."""
     tokens, cost = result.quantities[TOKENS].number, result.quantities[COST].number
+    if result.quantities[_SPLIT].number is not None:
+        tokens = None
     size = None if tokens is None or cost is None else round(tokens * cost / _GIB, 4)
     return replace(result.quantities[TOKENS], value=size, unit="GiB")
 
@@ -79,6 +83,11 @@ def _movements(first: CaseResult, second: CaseResult, inputs: Mapping[str, Value
     if any(value is None for pair in pairs for value in pair):
         return []
     tokens, cost, rest = ((float(old or 0), float(new or 0)) for old, new in pairs)
+    if any(side[_SPLIT].number is not None for side in sides) and all(tokens):
+        # Where pools of several kinds of layers share the budget, what a release calls bytes per token is its own.
+        old, new = (amount * _GIB / count for amount, count in zip(rest, tokens, strict=True))
+        # Whole tokens and pages tell the bytes of one no better than that.
+        cost = old, old if abs(new - old) < _CLOSE * old else new
     fraction = [side[_FRACTION].number for side in sides]
     moved = 0.0 if None in fraction else float(fraction[1] or 0) - float(fraction[0] or 0)
     free = inputs.get(BEFORE)

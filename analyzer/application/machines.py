@@ -14,7 +14,7 @@ from analyzer.domain.semantics import MissingInputError, Off, RaisedError
 from analyzer.domain.terms import Scalar
 
 # What the driver reports for cards of these sizes, in MiB.
-_CARDS: Final[Mapping[str, int]] = {
+CARDS: Final[Mapping[str, int]] = {
     "24 GB": 24_564,
     "40 GB": 40_960,
     "80 GB": 81_559,
@@ -29,7 +29,7 @@ def common_machines(base: Extraction, head: Extraction, rules: RuleSet) -> tuple
     """The default on each common machine on both sides; a side that has none gives None."""
     return tuple(
         MachineFraction(card, memory, ranks, *(_default(side, rules, memory, ranks) for side in (base, head)))
-        for card, memory in _CARDS.items()
+        for card, memory in CARDS.items()
         for ranks in _TENSOR_PARALLEL
     )
 

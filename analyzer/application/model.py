@@ -87,7 +87,17 @@ def read_model(
     read = inputs_read(extraction, rules, tuple(extraction.quantities))
     values = {name: value for name, value in values.items() if name in read} | dict(given.values)
     assumed = {name: why for name, why in assumed.items() if name in read and name not in given.values}
+    if _splits_heads(text, values):
+        assumed["tp_size"] = "it does not divide the number of attention heads, which the code of most models refuses"
     return Model(scenario, why if config else "", Inputs(values, facts, assumed))
+
+
+def _splits_heads(text: Mapping[str, Any], values: Mapping[str, Value]) -> bool:
+    """Whether an attention head would be on several ranks; data-parallel attention has ranks of its own."""
+    heads, ranks = text.get("num_attention_heads"), values.get("tp_size")
+    if not isinstance(heads, int) or not isinstance(ranks, int) or values.get("enable_dp_attention"):
+        return False
+    return ranks > 0 and heads % ranks > 0
 
 
 class _Computed:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from analyzer.application.explain.formula import FormulaOf
@@ -53,7 +54,20 @@ def follow(
         unread = frozenset(result.ignored) & subject.given.keys()
         ignored = unread if ignored is None else ignored & unread
     notes = [f"no release here reads {', '.join(sorted(ignored))}"] if ignored else []
-    return _report(subject, _compared(moments), model, rules, notes)
+    return _report(subject, _compared(moments), model, rules, [*_other_families(moments), *notes])
+
+
+def _other_families(moments: Sequence[Moment]) -> Iterator[str]:
+    """Which releases size the model as another family than the last one does: they may not know it at all."""
+    sized = [moment for moment in moments if moment.result is not None]
+    for family, group in groupby(sized, key=lambda moment: moment.scenario):
+        named = [moment.release for moment in group]
+        if family != sized[-1].scenario:
+            span = named[0] if len(named) == 1 else f"{named[0]} to {named[-1]}"
+            yield (
+                f"{span}: sized as {family}, since no rule that could be followed there tells of "
+                f"{sized[-1].scenario}; whether the model is supported there is not known"
+            )
 
 
 def _result(subject: Subject, model: Model, found: Snapshot, rules: RuleSet) -> CaseResult:

@@ -76,7 +76,8 @@ class Window:
     """The values of the fraction with which this server can work; None where it is not known or there is none.
 
     Below `smallest` there is no memory for a single page; above `largest` too little is left for what graphs and
-    activations took. `possible` is false when no value can.
+    activations took; it may still be too large where `largest_is_bound`. `possible` is false when no value can.
+    `tokens` is what `smallest` gives, and one sequence of `context_len` tokens fits from `whole_context` on.
     """
 
     current: float | None
@@ -84,6 +85,10 @@ class Window:
     largest: float | None
     possible: bool
     reasons: tuple[str, ...] = ()
+    largest_is_bound: bool = False
+    tokens: int | None = None
+    context_len: int | None = None
+    whole_context: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,14 @@ class RankReadings:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a start ended early: `kind` is refused (the budget was not positive) or out_of_memory."""
+    """Why a start ended early: `kind` is refused (the budget was not positive) or out_of_memory.
+
+    `short` is how many GiB were lacking, where the line tells.
+    """
 
     kind: str
     line: str
+    short: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +76,8 @@ class Start:
     position: int = 0
     count: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of a start was found."""
+        return not (self.ranks or self.arguments or self.observed or self.version)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from analyzer.domain.explanation import Difference, ExplainReport, Lever, Step, Window
 from analyzer.domain.startup import RankReadings, Reading
 from analyzer.render.json_object import SCHEMA_VERSION, Object
+
+_WINDOW: Final = (
+    "current",
+    "smallest",
+    "largest",
+    "largest_is_bound",
+    "possible",
+    "tokens",
+    "context_len",
+    "whole_context",
+)
 
 
 def explain_object(report: ExplainReport) -> Object:
@@ -66,8 +79,7 @@ def _difference(difference: Difference | None) -> Object | None:
 def _window(window: Window | None) -> Object | None:
     if window is None:
         return None
-    found: Object = {name: getattr(window, name) for name in ("current", "smallest", "largest", "possible")}
-    return {**found, "reasons": list(window.reasons)}
+    return {name: getattr(window, name) for name in _WINDOW} | {"reasons": list(window.reasons)}
 
 
 def _lever(lever: Lever) -> Object:

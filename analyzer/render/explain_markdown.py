@@ -52,6 +52,8 @@ def _steps(report: ExplainReport) -> list[str]:
         return []
     found = []
     for step in report.steps:
-        found += [f"- {code(f'{step.quantity} = {step.formula}', 2000)}", f"  - {code(f'= {step.numbers}', 2000)}"]
+        found.append(f"- {code(f'{step.quantity} = {step.formula}', 2000)}")
+        if step.numbers != value(step):
+            found.append(f"  - {code(f'= {step.numbers}', 2000)}")
         found.append(f"  - {code(f'= {value(step)}')}")
     return ["", *folded("The formula, with the numbers put in", found)]

@@ -36,6 +36,8 @@ _STYLES: Final[Mapping[str, str]] = {
 def title(report: ExplainReport) -> str:
     """Which release, which start."""
     start = report.start
+    if start.is_empty:
+        return "No start of a server"
     release = revision_title(report.revision) if report.revision is not None else "an unknown release"
     which = f", start {start.position} of {start.count}" if start.count > 1 else ""
     return f"Start of a server of {release}{which}"
@@ -93,9 +95,18 @@ def window_lines(report: ExplainReport) -> list[str]:
         return [f"no --mem-fraction-static can work{current}", *window.reasons]
     lines = []
     if window.smallest is not None:
-        lines.append(f"the smallest --mem-fraction-static that gives a KV cache is {window.smallest:g}{current}")
+        count = f": {number(window.tokens)} tokens" if window.tokens is not None else ""
+        lines.append(f"the smallest --mem-fraction-static that gives a KV cache is {window.smallest:g}{count}{current}")
+    if window.context_len is not None:
+        fits = "no fraction below 1" if window.whole_context is None else f"it is {window.whole_context:g}"
+        lines.append(f"for one sequence of {number(window.context_len)} tokens, the whole context, {fits}")
     if window.largest is not None:
-        lines.append(f"the largest that leaves what was taken after the pool is {window.largest:g}")
+        words = (
+            "it must be at most {:g}, if that is low enough"
+            if window.largest_is_bound
+            else "the largest that leaves what was taken after the pool is {:g}"
+        )
+        lines.append(words.format(window.largest))
     return [*lines, *window.reasons]
 
 
@@ -131,7 +142,8 @@ def _write_steps(document: Document, report: ExplainReport) -> None:
     document.heading("The formula, with the numbers put in")
     for step in report.steps:
         document.say(f"{step.quantity} = {step.formula}", indent=1, hanging=4)
-        document.say(f"= {step.numbers}", indent=2, hanging=4)
+        if step.numbers != value(step):
+            document.say(f"= {step.numbers}", indent=2, hanging=4)
         document.say(f"= {value(step)}", "title", indent=2)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from analyzer.adapters.expressions import parse_expression
 from analyzer.adapters.rules import load_rules
-from analyzer.application.evaluate import evaluate_cases
+from analyzer.application.evaluate import all_quantities, evaluate_cases
 from analyzer.domain.build import conditional
 from analyzer.domain.evaluation import Case, CaseResult, Value
 from analyzer.domain.extraction import Extraction
@@ -277,3 +277,11 @@ def test_a_slip_of_unit_sign_or_spelling_is_not_computed_with(inputs: dict[str, 
     names = ["default_mem_fraction_static"]
     [result] = evaluate_cases(extraction(), load_rules(), [Case(inputs)], names)
     assert result.problem is None if said is None else said in str(result.problem)
+
+
+def test_a_report_on_everything_leaves_out_a_default_that_nobody_uses() -> None:
+    found = extraction()
+    names = tuple(name for name in found.quantities if name != "default_mem_fraction_static")
+    assert all_quantities(found, [Case(START)]) == names
+    assert all_quantities(found, [Case(START), Case()]) == tuple(found.quantities)
+    assert all_quantities(found, [Case({**START, "gpu_mem": 81559})]) == tuple(found.quantities)

@@ -107,3 +107,10 @@ def test_the_window_comes_from_the_configuration_where_the_release_does_not_comp
     assert meant.inputs.values["sliding_window_size"] == 128
     assert "sliding_window of the configuration" in meant.inputs.assumed["sliding_window_size"]
     assert "sliding_window_size" not in model({**DENSE, "sliding_window": None}, read).inputs.values
+
+
+def test_a_size_that_splits_attention_heads_is_said() -> None:
+    heads = {**DENSE, "num_attention_heads": 32}
+    assert "does not divide" in model(heads, tp_size=3).inputs.assumed["tp_size"]
+    assert "tp_size" not in model(heads, tp_size=4).inputs.assumed
+    assert "tp_size" not in model(heads, tp_size=3, enable_dp_attention=True).inputs.assumed

@@ -119,3 +119,22 @@ def test_wrong_names_are_one_line(analyzer: Run) -> None:
     assert "did you mean num_layers" in analyzer("timeline", *GIVEN, "--set", "num_layer=1").err
     assert "did you mean max_total_num_tokens" in analyzer("timeline", "--quantity", "max_total_num_token").err
     assert "unknown scenario" in analyzer("timeline", "--scenario", "mlx").err
+
+
+def test_releases_that_size_the_model_as_another_family_are_noted(analyzer: Run) -> None:
+    Path("config.json").write_text(json.dumps({"num_hidden_layers": 61}))
+    for version, term in (("0.5.1", "False"), ("0.5.2", "True"), ("0.5.3", "True")):
+        found = snapshot()
+        definitions = {**found.extraction.definitions, "use_mla_backend": formula(term, "1")}
+        add_release(version, replace(found, extraction=replace(found.extraction, definitions=definitions)))
+    memory = ("--gpu-memory", "94.04", "--weights", "50", "--mem-fraction-static", "0.88")
+    report = timeline(analyzer, "--model", "config.json", *memory, "--from", "v0.5.0")
+    assert [(item["scenario"], item["value"] is not None) for item in report["releases"]] == [
+        ("mha", True),
+        ("mha", True),
+        ("mla", True),
+        ("mla", True),
+    ]
+    assert [note for note in report["notes"] if "v0.5.0 to v0.5.1: sized as mha" in note]
+    same = timeline(analyzer, "--model", "config.json", *memory, "--from", "v0.5.2")
+    assert not [note for note in same["notes"] if "sized as" in note]

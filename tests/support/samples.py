@@ -86,6 +86,21 @@ description = "tensor parallel size"
 domain = { kind = "integer", low = 1, high = 64, choices = [1, 8] }
 default = "1"
 
+[symbol.kv_element_size]
+unit = "byte"
+description = "bytes per element of the KV cache"
+domain = { kind = "integer", low = 1, high = 4 }
+
+[symbol.gpu_mem]
+unit = "MiB"
+description = "what one device has"
+domain = { kind = "integer", low = 1, high = 1000000, optional = true }
+
+[symbol.context_len]
+unit = "token"
+description = "the longest sequence"
+domain = { kind = "integer", low = 1, high = 1000000 }
+
 [symbol.use_mla_backend]
 unit = "1"
 description = "whether the MLA layout is in effect"

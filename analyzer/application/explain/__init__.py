@@ -6,12 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from analyzer.application.explain.contradictions import find_contradictions
 from analyzer.application.explain.formula import FormulaOf
 from analyzer.application.explain.inputs import COST, FRACTION, REST, TOKENS, cost_from_pool, read_inputs
 from analyzer.application.explain.judge import IsBelow, agrees, differ, tolerance
 from analyzer.application.explain.ledger import keep_ledger
 from analyzer.application.explain.levers import find_levers
-from analyzer.application.explain.reasons import cap_reason, default_fraction, explain_difference, implied_fraction
+from analyzer.application.explain.reasons import (
+    cap_reason,
+    default_fraction,
+    explain_difference,
+    implied_fraction,
+    late_memory,
+)
 from analyzer.application.explain.window import find_window
 from analyzer.application.start_log.reading import minimum
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, CaseResult, Inputs, Value
@@ -31,6 +38,8 @@ from analyzer.domain.startup import AFTER, BEFORE, Reading, Start
 _MULTIMODAL: Final = "multimodal"
 _EFFECTIVE_FRACTION: Final = "effective_mem_fraction_static"
 _DEFAULT: Final = "the default of this version: the log names no fraction"
+_NO_START: Final = "there is no start of a server in this log: no line of it is about memory or arguments of SGLang"
+_NO_VERSION: Final = "not enough in this log: the version of SGLang is missing; give it with --ref"
 _CIRCULAR: Final = (
     "bytes per token were taken from the pool that was allocated, so that only its size is confirmed; "
     "give --set cell_size= to check the count"
@@ -71,8 +80,10 @@ def explain(request: Request, rules: RuleSet) -> ExplainReport:
     readings = minimum(start.ranks)
     scenario, notes = _scenario(request, rules)
     inputs = read_inputs(start, readings, rules, request.given, request.model)
+    if start.is_empty:
+        return _without_formula(start, readings, scenario, inputs, notes, "start", _NO_START)
     if request.snapshot is None:
-        return _without_formula(start, readings, scenario, inputs, notes)
+        return _without_formula(start, readings, scenario, inputs, notes, "version", _NO_VERSION)
     attempt = _attempt(_formula(request.snapshot, rules, scenario), request, readings, inputs)
     chosen = attempt if agrees(attempt.difference) else _better(request, rules, readings, inputs, attempt) or attempt
     return _report(request, chosen, readings, notes)
@@ -215,7 +226,13 @@ def _judge(
         reasons += [*default_fraction(chosen.inputs, result), *implied_fraction(start, chosen.inputs)]
         return INSUFFICIENT, reasons
     capped = cap_reason(chosen.inputs, result)
-    reasons = [*capped, *explain_difference(start, readings, chosen.inputs, result, chosen.difference)]
+    wrong = [] if agrees(chosen.difference) else _contradictions(request, chosen, readings)
+    reasons = [*capped, *wrong]
+    reasons += (
+        late_memory(readings)
+        if wrong
+        else explain_difference(start, readings, chosen.inputs, result, chosen.difference)
+    )
     assert request.snapshot is not None
     if agrees(chosen.difference) and COST in chosen.inputs.assumed and not capped:
         return EXPLAINED, [*reasons, _CIRCULAR]
@@ -227,6 +244,16 @@ def _judge(
     within_era = difference is not None and abs(difference.gib) <= difference.tolerance.era
     within_era = within_era and result.error_of(TOKENS) is None
     return (EXPLAINED if within_era else INCONSISTENT), reasons
+
+
+def _contradictions(request: Request, chosen: _Attempt, readings: Mapping[str, Reading]) -> list[str]:
+    """What tells that the inputs are not those of the log."""
+
+    def fits(values: Mapping[str, Value]) -> bool:
+        inputs = replace(chosen.inputs, values={**chosen.inputs.values, **values})
+        return agrees(_attempt(chosen.formula, request, readings, inputs).difference)
+
+    return find_contradictions(request.start, readings, chosen.inputs, chosen.result, fits)
 
 
 def _between(asked: Revision, used: Revision) -> str:
@@ -254,9 +281,15 @@ def _judge_failure(start: Start, result: CaseResult, missing: Sequence[str]) -> 
 
 
 def _without_formula(
-    start: Start, readings: Mapping[str, Reading], scenario: str, inputs: Inputs, notes: Sequence[str]
+    start: Start,
+    readings: Mapping[str, Reading],
+    scenario: str,
+    inputs: Inputs,
+    notes: Sequence[str],
+    *lacking: str,
 ) -> ExplainReport:
-    """What a log says by itself, when nobody knows which release wrote it."""
+    """What a log says by itself, when there is nothing to put into a formula; `lacking` is what and the sentence."""
+    missing, reason = lacking
     return ExplainReport(
         start=start,
         revision=None,
@@ -268,7 +301,7 @@ def _without_formula(
         predicted={},
         difference=None,
         verdict=INSUFFICIENT,
-        reasons=("not enough in this log: the version of SGLang is missing; give it with --ref",),
-        missing=("version",),
+        reasons=(reason,),
+        missing=(missing,),
         notes=tuple(notes),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from analyzer.application.selection import require
 from analyzer.domain.evaluation import Inputs, Value
 from analyzer.domain.rules import RuleSet, SymbolRule
 from analyzer.domain.startup import AFTER, BEFORE, KV_CACHE, Reading, Start
@@ -14,8 +15,21 @@ FRACTION: Final = "mem_fraction_static"
 TOKENS: Final = "max_total_num_tokens"
 COST: Final = "cell_size"
 REST: Final = "rest_memory"
+KV_DTYPE: Final = "kv_cache_dtype"
 SLOT: Final = "mamba_cache_per_req"
 _GIB: Final = 1 << 30
+# What releases take for --kv-cache-dtype.
+_KV_DTYPES: Final = (
+    "auto",
+    "bf16",
+    "bfloat16",
+    "fp4_e2m1",
+    "fp4_mx_block16",
+    "fp8_e4m3",
+    "fp8_e5m2",
+    "mxfp8",
+    "nvfp4",
+)
 _ELEMENT_SIZES: Final = (("fp8", 1), ("float8", 1), ("bf16", 2), ("bfloat16", 2), ("float16", 2), ("half", 2))
 # How models that take images, audio or video are called, as far as a name tells.
 _MULTIMODAL: Final = ("ForConditionalGeneration", "Llava", "VL", "Vision", "MultiModal", "Omni")
@@ -51,11 +65,27 @@ def reading_reason(reading: Reading) -> str:
 
 def cost_from_pool(start: Start, readings: Mapping[str, Reading]) -> tuple[int, str] | None:
     """Bytes per token as the pool that was allocated tells, and a sentence about it; None when it tells nothing."""
+    size = pool_cost(start, readings)
+    if size is None:
+        return None
+    tokens, pool = start.observed[TOKENS], readings[KV_CACHE].value
+    return round(size[0]), f"the pool of {pool:g} GiB divided by its {tokens} tokens"
+
+
+def pool_cost(start: Start, readings: Mapping[str, Reading]) -> tuple[float, float] | None:
+    """Bytes per token of the pool that was allocated, and the share by which rounding may have moved them."""
     tokens = start.observed.get(TOKENS)
     pool = readings.get(KV_CACHE)
     if not tokens or tokens < 0 or pool is None or pool.value <= 0:
         return None
-    return round(pool.value * _GIB / tokens), f"the pool of {pool.value:g} GiB divided by its {tokens} tokens"
+    return pool.value * _GIB / tokens, pool.error / pool.value
+
+
+def check_arguments(arguments: Mapping[str, Scalar]) -> None:
+    """Refuse a server argument that no release takes, given by a person and not read from a log. Raises UsageError."""
+    dtype = arguments.get(KV_DTYPE)
+    if dtype is not None:
+        require(str(dtype), _KV_DTYPES, "KV cache dtype")
 
 
 def argument_inputs(arguments: Mapping[str, Scalar], rules: RuleSet) -> Inputs:
@@ -89,7 +119,7 @@ def _fits(value: Value, rule: SymbolRule) -> bool:
 
 def _element_size(arguments: Mapping[str, Scalar]) -> int | None:
     """Bytes per element of the KV cache, where the arguments tell."""
-    asked = arguments.get("kv_cache_dtype")
+    asked = arguments.get(KV_DTYPE)
     if not isinstance(asked, str):
         return None
     names = (asked, arguments.get("dtype")) if asked == "auto" else (asked,)

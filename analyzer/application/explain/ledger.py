@@ -22,6 +22,7 @@ from analyzer.domain.startup import (
     Start,
 )
 
+_SPLIT: Final = "swa_max_total_num_tokens"
 _GIB: Final = 1 << 30
 # Readings of one moment differ by rounding, and graphs are measured between two more of them.
 _NOISE: Final = 0.2
@@ -64,6 +65,6 @@ def _counted(start: Start, result: CaseResult | None) -> float | None:
     """The size of the KV cache by its tokens, where the log does not print it."""
     tokens = start.observed.get(TOKENS)
     cost = result.quantities[COST].value if result is not None and COST in result.quantities else None
-    if tokens is None or tokens < 0 or not isinstance(cost, int | float):
+    if tokens is None or tokens < 0 or not isinstance(cost, int | float) or _SPLIT in start.observed:
         return None
     return round(tokens * cost / _GIB, 2)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from analyzer.application.evaluate import inputs_read
 from analyzer.application.explain.formula import FormulaOf
-from analyzer.application.explain.inputs import FRACTION, TOKENS
+from analyzer.application.explain.inputs import FRACTION, KV_DTYPE, TOKENS
 from analyzer.domain.evaluation import CaseResult, Inputs, Value
 from analyzer.domain.explanation import Lever
 from analyzer.domain.rules import SymbolRule
 
+_ELEMENT: Final = "kv_element_size"
+_FP8: Final = "fp8_e4m3"
 _STEP: Final = 0.01
 _HALF: Final = 2
 # Another topology puts other weights on a rank: the readings of this log say nothing about it.
@@ -25,30 +27,33 @@ def find_levers(formula: FormulaOf, inputs: Inputs, result: CaseResult) -> tuple
     if not isinstance(tokens, int):
         return ()
     moves = list(_moves(formula, inputs))
-    moved = [replace(inputs, values={**inputs.values, name: after}) for _, name, _, after in moves]
+    moved = [replace(inputs, values={**inputs.values, **values}) for *_, values in moves]
     found = []
-    for (flag, name, before, after), outcome in zip(moves, formula.results(moved), strict=True):
+    for (flag, name, before, after, _), outcome in zip(moves, formula.results(moved), strict=True):
         value = outcome.quantities[TOKENS].value if TOKENS in outcome.quantities else None
         if isinstance(value, int) and value != tokens:
             found.append(Lever(flag, name, before, after, value, value - tokens))
     return tuple(sorted(found, key=lambda lever: (-abs(lever.change), lever.flag)))
 
 
-def _moves(formula: FormulaOf, inputs: Inputs) -> Iterator[tuple[str, str, Value, Value]]:
-    """Flag, symbol, value and another value, for every option that the count reads."""
+def _moves(formula: FormulaOf, inputs: Inputs) -> Iterator[tuple[str, str, Value, Value, Mapping[str, Value]]]:
+    """Flag, symbol, value, another value and the inputs that it sets, for every option that the count reads."""
     read = inputs_read(formula.extraction, formula.rules, (TOKENS,))
     fraction = inputs.values.get(FRACTION)
     if isinstance(fraction, int | float) and fraction + _STEP < 1:
-        yield "--mem-fraction-static", FRACTION, fraction, round(fraction + _STEP, 4)
-    if "kv_element_size" in read and inputs.values.get("kv_element_size", _HALF) == _HALF:
-        yield "--kv-cache-dtype", "kv_element_size", _HALF, 1
-    for name in sorted(read & formula.rules.symbols.keys() - _TOPOLOGY):
+        more = round(fraction + _STEP, 4)
+        yield "--mem-fraction-static", FRACTION, fraction, more, {FRACTION: more}
+    if _ELEMENT in read and inputs.values.get(_ELEMENT, _HALF) == _HALF:
+        dtype = inputs.values.get(KV_DTYPE) or "auto"
+        named = {KV_DTYPE: _FP8} if KV_DTYPE in formula.rules.symbols else {}
+        yield "--kv-cache-dtype", KV_DTYPE, dtype, _FP8, {**named, _ELEMENT: 1}
+    for name in sorted(read & formula.rules.symbols.keys() - _TOPOLOGY - {KV_DTYPE}):
         rule = formula.rules.symbols[name]
         flag = _flag(rule)
         before = inputs.values.get(name)
         if flag is not None and name in inputs.values:
             for after in _alternatives(rule, before):
-                yield flag, name, before, after
+                yield flag, name, before, after, {name: after}
 
 
 def _flag(rule: SymbolRule) -> str | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
 from analyzer.application.explain.inputs import COST, FRACTION, TOKENS
+from analyzer.application.machines import CARDS
 from analyzer.domain.evaluation import CaseResult, Inputs
 from analyzer.domain.explanation import Difference
+from analyzer.domain.scenario import CAPACITY
 from analyzer.domain.startup import AFTER, AFTER_POOL, BEFORE, LEFT, Reading, Start
 
 _GIB: Final = 1 << 30
+_MIB_PER_GIB: Final = 1024
 _CAPS: Final = {"max_total_tokens": "--max-total-tokens"}
 _DIGITS: Final = 3
 # Two readings of one moment differ by rounding.
@@ -31,8 +35,7 @@ def explain_difference(
         found = [_moment(difference) or _baseline(start, inputs, result)]
     else:
         found = [_agreement(difference)]
-    found.append(_late_memory(readings))
-    return [sentence for sentence in found if sentence]
+    return [*filter(None, found), *late_memory(readings)]
 
 
 def implied_fraction(start: Start, inputs: Inputs) -> list[str]:
@@ -94,21 +97,38 @@ def _baseline(start: Start, inputs: Inputs, result: CaseResult) -> str:
     count, size, part, free_after, free_before = (float(value) for value in numbers if isinstance(value, int | float))
     if part >= 1:
         return ""
-    implied = (free_after - count * size / _GIB) / (1 - part)
+    pool = count * size / _GIB
     rest = free_after - free_before * (1 - part)
     could = (
         "" if rest > 0 else f"by these readings the budget is {rest:.2f} GiB and the server could not have started; "
     )
+    before, after = (free_after - pool) / (1 - part), pool + free_before * (1 - part)
+    if free_after <= before <= _capacity(inputs, free_before):
+        instead = f"{before:.2f} GiB free before loading, instead of {free_before:.2f},"
+    elif 0 < after <= free_before:
+        instead = f"{after:.2f} GiB free after loading, instead of {free_after:.2f},"
+    else:
+        return (
+            f"inputs inconsistent: {could}no free memory that this device can have before or after loading would give "
+            f"{int(count):,} tokens: the model, the options or the version are not those of this log"
+        )
     return (
-        f"inputs inconsistent: {could}{implied:.2f} GiB free before loading, instead of {free_before:.2f}, would give "
-        f"{int(count):,} tokens: another process took or released memory while this one started"
+        f"inputs inconsistent: {could}{instead} would give {int(count):,} tokens: "
+        "another process took or released memory while this one started"
     )
 
 
-def _late_memory(readings: Mapping[str, Reading]) -> str:
+def _capacity(inputs: Inputs, free: float) -> float:
+    """GiB of the device, where nobody tells of the smallest common card with so much `free` memory."""
+    known = inputs.values.get(CAPACITY)
+    if isinstance(known, int | float) and known > 0:
+        return known / _MIB_PER_GIB
+    return min((size / _MIB_PER_GIB for size in CARDS.values() if size / _MIB_PER_GIB >= free), default=math.inf)
+
+
+def late_memory(readings: Mapping[str, Reading]) -> list[str]:
+    """That memory became free when the count was settled, where it did."""
     if AFTER_POOL not in readings or LEFT not in readings:
-        return ""
+        return []
     gain = readings[LEFT].value - readings[AFTER_POOL].value
-    if gain <= _NOISE:
-        return ""
-    return f"{gain:.2f} GiB became free after the pool was allocated, too late to be counted"
+    return [f"{gain:.2f} GiB became free after the pool was allocated, too late to be counted"] * (gain > _NOISE)

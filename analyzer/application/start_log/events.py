@@ -108,6 +108,11 @@ _COUNTS: Final = {
     "states": re.compile(rf"max_mamba_cache_size: {_COUNT}"),
 }
 _ALLOCATED: Final = re.compile(r"for ([\d,]{1,19}) tokens\)")
+_REQUESTED: Final = {
+    "asked": re.compile(rf"Tried to allocate {_NUMBER} ([KMG])iB"),
+    "free": re.compile(rf"of which {_NUMBER} ([KMG])iB is free"),
+}
+_PER_GIB: Final = {"K": 1 << 20, "M": 1 << 10, "G": 1}
 _TYPE: Final = re.compile(r"\btype=(\w{1,120})")
 
 
@@ -129,6 +134,7 @@ def _read(kind: str, line: str, at: int) -> Event:
     if kind in ("arguments", "command"):
         return Event(kind, "", message)
     figures = {name: float(found.group(1)) for name, pattern in _FIGURES.items() if (found := pattern.search(message))}
+    figures |= _requested(message) if kind == "out_of_memory" else {}
     counts = {name: int(found.group(1)) for name, pattern in _COUNTS.items() if (found := pattern.search(message))}
     allocated = _ALLOCATED.search(message)
     if allocated is not None and allocated.group(1).strip(","):
@@ -143,6 +149,12 @@ def _read(kind: str, line: str, at: int) -> Event:
     words = {"type": model.group(1)} if model is not None else {}
     shown = printable(message[:_SHOWN].rstrip())
     return Event(kind, _rank(line[:at]), shown, figures, counts, words)
+
+
+def _requested(message: str) -> dict[str, float]:
+    """What an allocation asked for and what was free, in GiB."""
+    found = {name: pattern.search(message) for name, pattern in _REQUESTED.items()}
+    return {name: float(match[1]) / _PER_GIB[match[2]] for name, match in found.items() if match is not None}
 
 
 def _rank(prefix: str) -> str:

@@ -28,6 +28,7 @@ from analyzer.domain.terms import Scalar
 
 _ALLOCATIONS: Final = frozenset({"kv", "swa_split", "swa_pool", "states", "pool_end", "dsv4"})
 _DIGITS: Final = 2
+_NAMES_OF_ONE: Final = 2
 _GIB: Final = 1 << 30
 
 
@@ -63,11 +64,14 @@ def _read(events: Sequence[Event], raw: RawStart, position: int, count: int) -> 
 
 def _ranks(events: Sequence[Event]) -> dict[str, list[Event]]:
     """The events of each rank, in order, without ranks that only report the result."""
+    told = [event for event in events if event.kind not in ("arguments", "command", "version")]
     found: dict[str, list[Event]] = {}
-    for event in events:
-        if event.kind not in ("arguments", "command", "version"):
-            found.setdefault(event.rank, []).append(event)
+    for event in told:
+        found.setdefault(event.rank, []).append(event)
     loading = {rank: said for rank, said in found.items() if any(e.kind in ("begin", "end") for e in said)}
+    if len(found) <= _NAMES_OF_ONE and loading.keys() == {""}:
+        # One rank that only some of its lines name.
+        loading = {"": told}
     return dict(sorted((loading or found).items(), key=lambda item: _rank_key(item[0])))
 
 
@@ -92,7 +96,13 @@ def _failure(events: Sequence[Event]) -> Failure | None:
     if any(event.kind == "result" for event in events):
         return None
     found = next((event for event in events if event.kind in ("refused", "out_of_memory")), None)
-    return None if found is None else Failure(found.kind, found.text)
+    return None if found is None else Failure(found.kind, found.text, _shortage(found))
+
+
+def _shortage(event: Event) -> float | None:
+    """By how many GiB more was asked for than was free."""
+    asked, free = event.figures.get("asked"), event.figures.get("free")
+    return None if asked is None or free is None or asked <= free else asked - free
 
 
 def _scenario(events: Sequence[Event]) -> str | None:
