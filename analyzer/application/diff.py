@@ -67,7 +67,7 @@ def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence
             *_unit_notes(base.extraction, head.extraction),
         ),
         default_fractions=_fractions(
-            base.extraction, head.extraction, result.verdicts.get(DEFAULT_FRACTION, {}), rules
+            base.extraction, head.extraction, result.verdicts.get(DEFAULT_FRACTION, {}), rules, scenarios
         ),
     )
 
@@ -84,12 +84,12 @@ def _unit_notes(base: Extraction, head: Extraction) -> tuple[str, ...]:
 
 
 def _fractions(
-    base: Extraction, head: Extraction, kinds: Mapping[str, Kind], rules: RuleSet
+    base: Extraction, head: Extraction, kinds: Mapping[str, Kind], rules: RuleSet, scenarios: Sequence[str]
 ) -> tuple[MachineFraction, ...]:
     """What a changed default is on common machines."""
     if max(kinds.values(), default=Kind.IDENTICAL) < Kind.ROUNDING:
         return ()
-    return common_machines(base, head, rules)
+    return common_machines(base, head, rules, scenarios)
 
 
 def _report_lost(

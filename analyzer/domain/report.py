@@ -115,7 +115,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class MachineFraction:
-    """The default fraction of both sides on one machine; `gpu_mem` in MiB.
+    """The default fraction of both sides on one machine, for models of `scenarios`; `gpu_mem` in MiB.
 
     A side is a number, the name of the exception it raises, or None where the release has no default.
     """
@@ -125,6 +125,7 @@ class MachineFraction:
     tp_size: int
     before: Scalar
     after: Scalar
+    scenarios: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Si
 from analyzer.domain.source import Revision, Span
 from analyzer.render.blocks import number, plural, revision_title, share, verdict_sentence
 from analyzer.render.effects import effect_advice, effect_change, effect_failure
-from analyzer.render.fractions import FRACTIONS_TITLE, fraction_table, fractions_unchanged
+from analyzer.render.fractions import FRACTIONS_TITLE, by_family, fraction_table, fractions_unchanged
 from analyzer.render.marking import mark_difference
 from analyzer.render.markup import code, fenced, folded, link, math, prose, table
 from analyzer.render.page import Page
@@ -82,13 +82,16 @@ def _affected(report: DiffReport, page: Page) -> Iterator[str]:
 
 def _machines(report: DiffReport) -> Iterator[str]:
     """What a changed default fraction is on common machines."""
-    machines = report.default_fractions
-    if not machines:
+    if not report.default_fractions:
         return
-    head, *rows = fraction_table(machines)
-    unchanged = fractions_unchanged(machines)
-    shown = [prose(unchanged)] if unchanged else table(head, [tuple(map(prose, row)) for row in rows])
-    yield from (f"### {FRACTIONS_TITLE}", "", *shown, "")
+    yield from (f"### {FRACTIONS_TITLE}", "")
+    for families, machines in by_family(report.default_fractions):
+        if families:
+            yield from (f"{prose(families)}:", "")
+        head, *rows = fraction_table(machines)
+        unchanged = fractions_unchanged(machines)
+        yield from [prose(unchanged)] if unchanged else table(head, [tuple(map(prose, row)) for row in rows])
+        yield ""
 
 
 def _largest(report: DiffReport, scenario: str) -> str:

@@ -17,7 +17,7 @@ from analyzer.render.blocks import (
 )
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.effects import write_effects
-from analyzer.render.fractions import FRACTIONS_TITLE, fraction_table, fractions_unchanged
+from analyzer.render.fractions import FRACTIONS_TITLE, by_family, fraction_table, fractions_unchanged
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
 from analyzer.render.rules_text import LEVEL_STYLES
@@ -179,15 +179,17 @@ def _write_accepted(document: Document, report: DiffReport) -> None:
 
 def _write_machines(document: Document, report: DiffReport) -> None:
     """What a changed default fraction is on common machines."""
-    machines = report.default_fractions
-    if not machines:
+    if not report.default_fractions:
         return
     document.heading(FRACTIONS_TITLE)
-    unchanged = fractions_unchanged(machines)
-    if unchanged:
-        document.say(unchanged, indent=1)
-    else:
-        document.table(fraction_table(machines))
+    for families, machines in by_family(report.default_fractions):
+        if families:
+            document.say(f"{families}:", indent=1, hanging=2)
+        unchanged = fractions_unchanged(machines)
+        if unchanged:
+            document.say(unchanged, indent=1, hanging=2)
+        else:
+            document.table(fraction_table(machines))
 
 
 def _write_verdicts(document: Document, report: DiffReport) -> None:

@@ -10,6 +10,14 @@ from analyzer.domain.terms import Scalar
 FRACTIONS_TITLE: Final = "Default fraction on common machines, for text models"
 
 
+def by_family(machines: tuple[MachineFraction, ...]) -> list[tuple[str, tuple[MachineFraction, ...]]]:
+    """The machines of each group of families with what they are of, which is "" when all are alike."""
+    groups: dict[tuple[str, ...], list[MachineFraction]] = {}
+    for machine in machines:
+        groups.setdefault(machine.scenarios, []).append(machine)
+    return [(", ".join(names) if len(groups) > 1 else "", tuple(rows)) for names, rows in groups.items()]
+
+
 def fraction_table(machines: tuple[MachineFraction, ...]) -> list[tuple[str, ...]]:
     """A head and one row per card, with a column per `tp_size`."""
     ranks = tuple(dict.fromkeys(machine.tp_size for machine in machines))

@@ -214,6 +214,7 @@ def _machine(machine: MachineFraction) -> Object:
         "gpu": machine.gpu,
         "gpu_mem": machine.gpu_mem,
         "tp_size": machine.tp_size,
+        "scenarios": list(machine.scenarios),
         "before": machine.before,
         "after": machine.after,
     }

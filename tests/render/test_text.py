@@ -145,3 +145,17 @@ def test_a_default_that_no_common_machine_sees_change_is_one_sentence(output: st
     text = render("diff", output, replace(report(), default_fractions=machines(*[(0.88, 0.88)] * 4)), Page(80))
     assert "unchanged on cards of 24 GB, 80 GB with tp_size 1 and 8" in text.replace("\\", "")
     assert "0.88" not in text
+
+
+@pytest.mark.parametrize("output", ["text", "markdown"])
+def test_families_whose_default_differs_have_a_table_each(output: str) -> None:
+    same, other = machines(*[(0.88, 0.88)] * 4), machines(*[(0.9, 0.886)] * 4)
+    rows = [replace(row, scenarios=("mha", "swa")) for row in same] + [
+        replace(row, scenarios=("mla",)) for row in other
+    ]
+    text = render("diff", output, replace(report(), default_fractions=tuple(rows)), Page(80)).replace("\\", "")
+    text = text[text.index("common machines") :]
+    first, second = text.index("mha, swa:"), text.index("mla:")
+    assert first < text.index("unchanged on cards") < second < text.index("0.9 -> 0.886")
+    alone = render("diff", output, replace(report(), default_fractions=tuple(rows[:4])), Page(80))
+    assert "mha, swa:" not in alone
