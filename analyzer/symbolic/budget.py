@@ -28,6 +28,7 @@ from analyzer.units import Inference
 
 _MEASURED: Final = frozenset({"pre_model_load_memory", "available_gpu_memory"})
 _GIB: Final = 1 << 30
+_SMALLEST_SCALE: Final = 1000
 _INTEGERS: Final = frozenset({"int", "floor", "ceil"})
 _KEEP_INTEGERS: Final = frozenset({"+", "-", "*", "//", "%", "min", "max", "neg", "abs"})
 
@@ -55,6 +56,8 @@ def find_budget(tokens: Term, units: Inference) -> Budget | None:
             memo[term] = None
             division = _division(term, measured)
             scaled = None if division is None else _scaled_budget(*division)
+            if scaled is None and division is not None:
+                scaled = _misscaled_budget(*division, units)
             memo[term] = scaled or _join(term, visit) or (_budget_in_unit(*division, units) if division else None)
         return memo[term]
 
@@ -101,6 +104,23 @@ def _scaled_budget(numerator: Term, cost: Term) -> Budget | None:
     return None if scaled is None else Budget(scaled, cost, "GiB", exact=True)
 
 
+def _misscaled_budget(numerator: Term, cost: Term, units: Inference) -> Budget | None:
+    """The budget of a division of memory that is multiplied by what looks like a change of unit and is none."""
+    inner = _unscale(numerator, _looks_like_scale)
+    unit = None if inner is None or isinstance(cost, Constant) else units.of(inner)
+    if inner is None or unit is None or not unit.is_memory or units.of(numerator) != unit:
+        return None
+    return Budget(inner, cost, str(unit), exact=True)
+
+
+def _is_gib(value: object) -> bool:
+    return value == _GIB
+
+
+def _looks_like_scale(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= _SMALLEST_SCALE
+
+
 def _budget_in_unit(numerator: Term, cost: Term, units: Inference) -> Budget | None:
     """The budget of a division of memory in whatever unit it has by then."""
     unit = units.of(numerator)
@@ -109,20 +129,20 @@ def _budget_in_unit(numerator: Term, cost: Term, units: Inference) -> Budget | N
     return Budget(numerator, cost, str(unit), exact=True)
 
 
-def _unscale(term: Term) -> Term | None:
+def _unscale(term: Term, is_scale: Callable[[object], bool] = _is_gib) -> Term | None:
     """`x` when `term` is `x * 2**30`, looked for under casts, branches and what is set aside in bytes.
 
     What reads a measurement of its own is part of the budget, not set aside from it.
     """
     match term:
         case Apply("-", (inner, aside)) if symbols_of(aside) & _MEASURED <= symbols_of(inner):
-            return _unscale(inner)
+            return _unscale(inner, is_scale)
         case Apply("int" | "floor", (inner,)) | Apply("max", (inner, Constant())):
-            return _unscale(inner)
-        case Apply("*", (inner, Constant(value))) | Apply("*", (Constant(value), inner)) if value == _GIB:
+            return _unscale(inner, is_scale)
+        case Apply("*", (inner, Constant(value))) | Apply("*", (Constant(value), inner)) if is_scale(value):
             return inner
         case Conditional(guard, then, otherwise):
-            left, right = _unscale(then), _unscale(otherwise)
+            left, right = _unscale(then, is_scale), _unscale(otherwise, is_scale)
             return None if left is None or right is None else conditional(guard, left, right)
         case _:
             return None
