@@ -126,7 +126,7 @@ class Calls:
             or self._hands_on(args)
         ):
             return inline(state)
-        if self.machine.relevance.may_raise(definition) and self.machine.statements.catches(state):
+        if self.machine.relevance.may_raise(definition) and self.machine.statements.handlers.waiting(state):
             return inline(state)
         self.machine.skip_calls((definition.name,))
         return self.machine.defer(inline, state, definition.name)

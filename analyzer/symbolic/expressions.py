@@ -92,7 +92,7 @@ class Expressions:
                 relevance = self.machine.relevance
                 if effects.binds or effects.calls & relevance.names or self.calls_local(effects.calls, state):
                     return self.evaluate(node, state)
-                if effects.calls & relevance.raising_names and self.machine.statements.catches(state):
+                if effects.calls & relevance.raising_names and self.machine.statements.handlers.waiting(state):
                     return self.evaluate(node, state)
                 self.machine.skip_calls(effects.calls)
                 return self.machine.defer(lambda s: self.evaluate(node, s), state, type(node).__name__)

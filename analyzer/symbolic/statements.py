@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate, truth
+from analyzer.domain.build import conditional, conjunction, map_leaves, negate, truth
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -22,27 +21,14 @@ from analyzer.domain.terms import (
     symbols_of,
 )
 from analyzer.symbolic.effects import effects_of, walk_syntax
+from analyzer.symbolic.handlers import Handlers
 from analyzer.symbolic.loops import Loops
 from analyzer.symbolic.outcome import Exit, Outcome
-from analyzer.symbolic.state import Attributes, Frame, State, always_raises, raised
+from analyzer.symbolic.state import Attributes, State, always_raises, raised
 from analyzer.symbolic.world import RaiseSite
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
-
-
-def _catches(handler: ir.Expr, exception: str) -> bool:
-    """Whether an except clause that names `handler` catches `exception`, as far as names tell."""
-    match handler:
-        case ir.Sequence(_, items):
-            return any(_catches(item, exception) for item in items)
-        case ir.Name(name) | ir.Attribute(attr=name):
-            caught, raised_class = getattr(builtins, name, None), getattr(builtins, exception, None)
-            if isinstance(caught, type) and isinstance(raised_class, type):
-                return issubclass(raised_class, caught)
-            return name in (exception, "Exception", "BaseException")
-        case _:
-            return True
 
 
 def _reads(node: ir.Expr, attribute: str) -> bool:
@@ -61,7 +47,7 @@ class Statements:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._loops = Loops(machine)
-        self._trying: list[Frame] = []
+        self.handlers = Handlers(machine)
 
     def function(self, body: tuple[ir.Stmt, ...], state: State) -> Term:
         """Execute a function body; `state` becomes the state after it, and the result is returned."""
@@ -111,7 +97,7 @@ class Statements:
         self.machine.span = state.frame.span(node.line, node.end_line)
         self.machine.tick()
         self.machine.advance()
-        if isinstance(node, ir.Assign | ir.Return) and self.catches(state) and _looks_up(node.value):
+        if isinstance(node, ir.Assign | ir.Return) and self.handlers.waiting(state) and _looks_up(node.value):
             return self._attempt(node, state)
         return self._execute(node, state)
 
@@ -174,11 +160,7 @@ class Statements:
             return node.leaves
         # A statement that is only a call can be there to raise.
         checks = isinstance(node, ir.Evaluate) and bool(effects.calls & relevance.raising_names)
-        return (effects.raises or checks) and (self._in_sizing(state) or self.catches(state))
-
-    def catches(self, state: State) -> bool:
-        """Whether a handler of the function at hand waits for what is raised here."""
-        return bool(self._trying) and self._trying[-1] is state.frame
+        return (effects.raises or checks) and (self._in_sizing(state) or self.handlers.waiting(state))
 
     def _owner(self, state: State) -> str:
         """The simple name of the class whose method is executed."""
@@ -226,6 +208,9 @@ class Statements:
             case ir.If():
                 return self._if(node, state)
             case ir.RaiseStatement(exception):
+                again = self.handlers.raised_again(exception)
+                if again is not None:
+                    return self._raise_term(again, state)
                 return self._raise(self._exception_name(exception), state)
             case ir.Assert(test):
                 return self._assert(test, state)
@@ -234,7 +219,7 @@ class Statements:
             case ir.While():
                 return self._loops.run_while(node, state)
             case ir.Try():
-                return self._try(node, state)
+                return self.handlers.run(node, state)
             case ir.With(items, body):
                 for context, target in items:
                     entered = self.machine.expressions.evaluate(context, state)
@@ -401,66 +386,3 @@ class Statements:
         failed = self._raise("AssertionError", failing)
         state.assume(guard, holds=True)
         return self.join(negate(guard), failed, Outcome(state, []))
-
-    # ---- exceptions ----------------------------------------------------------------------
-
-    def _try(self, node: ir.Try, state: State) -> Outcome:
-        pending = state.error
-        state.error = NONE
-        self._trying.append(state.frame)
-        outcome = self.run(node.body, state)
-        self._trying.pop()
-        caught = [e for e in outcome.exits if e.kind == "raise"]
-        exits = [e for e in outcome.exits if e.kind != "raise"]
-        fall = outcome.fall
-        if fall is not None:
-            after = self.run(node.orelse, fall)
-            exits += after.exits
-            fall = after.fall
-        if node.handlers:
-            for leave in caught:
-                handled = self._handle(node, leave.state)
-                exits += [
-                    Exit(e.kind, conjunction(leave.guard, e.guard), e.value, e.state, e.span) for e in handled.exits
-                ]
-                if handled.fall is not None:
-                    fall = handled.fall if fall is None else self.machine.merge(leave.guard, handled.fall, fall)
-            fall = self._handle_pending(node, fall, exits)
-        else:
-            exits += caught
-        if pending is not NONE and fall is not None:
-            fall.error = conditional(raised(pending), pending, fall.error)
-        if node.finalbody and fall is not None:
-            final = self.run(node.finalbody, fall)
-            return Outcome(final.fall, exits + final.exits)
-        return Outcome(fall, exits)
-
-    def _handle(self, node: ir.Try, state: State) -> Outcome:
-        """Run the first handler in a state that raised."""
-        handler = self._handler_for(node, state.error)
-        if handler is None:
-            return Outcome(None, [Exit("raise", TRUE, NONE, state)])
-        state.error = NONE
-        state.dead = False
-        if handler.name:
-            state.env[handler.name] = opaque("exception")
-        return self.run(handler.body, state)
-
-    def _handler_for(self, node: ir.Try, error: Term) -> ir.Handler | None:
-        """The first handler that catches what was raised; an exception it cannot tell goes to the first."""
-        raised_names = {leaf.exception.split("@")[0] for leaf in leaves(error) or () if isinstance(leaf, Raise)}
-        for handler in node.handlers:
-            if handler.exception is None or any(_catches(handler.exception, name) for name in raised_names):
-                return handler
-        return None
-
-    def _handle_pending(self, node: ir.Try, fall: State | None, exits: list[Exit]) -> State | None:
-        """A call in the body that raises on some inputs: the handler runs under that guard."""
-        if fall is None or fall.error is NONE:
-            return fall
-        guard = raised(fall.error)
-        failing = fall.fork()
-        fall.error = NONE
-        outcome = self.join(guard, self._handle(node, failing), Outcome(fall, []))
-        exits += outcome.exits
-        return outcome.fall
