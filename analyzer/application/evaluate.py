@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from analyzer.application.given import GivenParts
+from analyzer.application.refusal import Refusal, refusal
 from analyzer.application.selection import require, select_roots
 from analyzer.domain.binding import Binding
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
-from analyzer.domain.extraction import Extraction, Formula
+from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import ROOTS, RUNNER, Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import (
     CAPACITY,
@@ -21,11 +22,12 @@ from analyzer.domain.scenario import (
     GIVEN_FRACTION,
     USER_FRACTION,
     in_result_unit,
+    scenario_inputs,
     scenario_values,
     value_term,
 )
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
-from analyzer.domain.terms import NONE, UNSET, Atom, Conditional, Raise, Symbol, Term, children, symbols_of
+from analyzer.domain.terms import NONE, UNSET, Atom, Conditional, Symbol, Term, children, symbols_of
 from analyzer.domain.unit import parse_unit
 
 _QUANTITY: Final = Domain("real")
@@ -105,11 +107,20 @@ class _Evaluator:
             return CaseResult(case, problem=str(problem))
         results, error, default = self._results(case, values)
         everything = frozenset().union(*self.read.values())
-        ignored = tuple(name for name in case.inputs if name not in everything)
+        ignored = self._ignored(case, values, everything)
         used = {} if default is None or GIVEN_FRACTION not in everything else {GIVEN_FRACTION: default}
         return CaseResult(
             case, results, error, ignored, defaults=used, left_open=self._left_open(case, values, results)
         )
+
+    def _ignored(self, case: Case, values: Mapping[str, Value], read: Collection[str]) -> tuple[str, ...]:
+        """The inputs that no result hangs on; what gives a part of the count is read by the count."""
+        unread = [name for name in case.inputs if name not in read]
+        if not unread:
+            return ()
+        extraction = self.parts.extraction({**case.facts, **values}, case.inputs)
+        given = inputs_read(extraction, self.rules, tuple(self.read))
+        return tuple(name for name in unread if name not in given)
 
     def _results(self, case: Case, values: Mapping[str, Value]) -> tuple[dict[str, Result], str | None, Value]:
         """The result of every quantity, the first exception, and the fraction that SGLang picks."""
@@ -172,7 +183,9 @@ class _Evaluator:
         if given or formula is None:
             return None, None
         try:
-            _raise_error(formula, binding)
+            stops = refusal(formula.error, binding)
+            if stops.exception is not None:
+                return None, stops.exception
             return _plain(binding.value(formula.term)), None
         except RaisedError as raised:
             return None, raised.exception
@@ -193,8 +206,10 @@ class _Evaluator:
             return Result(case.inputs[name], unit)
         if formula is None:
             return Result(None, unit, (name,))
+        stops = refusal(formula.error, binding, self._unset(case, binding))
+        if stops.exception is not None:
+            return Result(None, unit, error=stops.exception)
         try:
-            _raise_error(formula, binding)
             value = _plain(binding.value(formula.term))
         except RaisedError as raised:
             return Result(None, unit, error=raised.exception)
@@ -204,33 +219,26 @@ class _Evaluator:
             # What is measured needs no input but itself.
             names = missing_inputs(formula.term, binding, extraction) or {name}
             return Result(None, unit, tuple(sorted(names)))
+        needed = self._needed(stops, binding, case, extraction)
         # None is what a family has for the number of another one.
-        return Result(value, unit, absent=value is None)
+        return Result(value, unit, absent=value is None, error_missing=needed)
+
+    def _unset(self, case: Case, binding: Binding) -> frozenset[str]:
+        """What a server of this scenario has a value for, and neither the case nor the release gives one."""
+        names = scenario_inputs(self.rules, case.scenario) - case.inputs.keys()
+        return frozenset(name for name in names if binding.known(name) is None)
+
+    def _needed(self, stops: Refusal, binding: Binding, case: Case, extraction: Extraction) -> tuple[str, ...]:
+        """The inputs that would tell whether SGLang stops."""
+        if not stops.unknown:
+            return ()
+        names = {name for guard in stops.unknown for name in missing_inputs(guard, binding, extraction)}
+        open_ones = self._unset(case, binding) & symbols_of(*stops.unknown)
+        return tuple(sorted(names | open_ones))
 
     def _unit(self, name: str) -> str:
         rule = self.rules.quantities.get(name) or self.rules.symbols.get(name)
         return rule.unit if rule is not None else ""
-
-
-def _raise_error(formula: Formula, binding: Binding) -> None:
-    """Raise what SGLang would raise before the value exists.
-
-    A condition that cannot be computed says nothing about whether the server stops.
-    """
-    raised = None if formula.error is None else _raised(formula.error, binding)
-    if raised is not None:
-        raise RaisedError(raised)
-
-
-def _raised(error: Term, binding: Binding) -> str | None:
-    """The exception that `error` leads to; where a condition is not known, only one that both of its sides lead to."""
-    while isinstance(error, Conditional):
-        then, otherwise = error.then, error.otherwise
-        try:
-            error = then if binding.value(error.guard) else otherwise
-        except (MissingInputError, RaisedError):
-            return None if _raised(then, binding) is None else _raised(otherwise, binding)
-    return error.exception if isinstance(error, Raise) else None
 
 
 def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:

@@ -8,9 +8,9 @@ from typing import Final
 
 from analyzer.domain.code import Parameter, PythonFunction, Statement, exception_name, expression, identifier
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.iteration import EACH, FOR, is_loop_variable
+from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_loop_variable
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.scenario import Specialiser, in_result_unit, scenario_values
+from analyzer.domain.scenario import Specialiser, in_result_unit, scenario_inputs, scenario_values
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     NONE,
@@ -32,10 +32,13 @@ _SHORT: Final = 3
 def export_function(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> PythonFunction:
     """`quantity` under `scenario`, with every quantity that it reads computed on the way."""
     rule = rules.quantities.get(quantity)
-    export = _Export(extraction, rules, Specialiser(extraction, rules, scenario_values(rules, scenario)))
+    options = Specialiser(
+        extraction, rules, scenario_values(rules, scenario), open_symbols=scenario_inputs(rules, scenario)
+    )
+    export = _Export(extraction, rules, options)
     formula = extraction.quantities.get(quantity) or extraction.definitions[quantity]
     result = export.add(quantity, formula)
-    errors = () if formula.error is None else tuple(export.errors(formula.error))
+    errors, unwritten = ((), ()) if formula.error is None else export.errors(formula.error)
     return PythonFunction(
         name=identifier(quantity),
         title=rule.title if rule is not None else quantity,
@@ -44,6 +47,7 @@ def export_function(extraction: Extraction, rules: RuleSet, quantity: str, scena
         parameters=export.parameters(),
         statements=tuple(export.statements),
         errors=errors,
+        unwritten=unwritten,
         result=result,
         locations=formula.locations,
     )
@@ -98,12 +102,19 @@ class _Export:
         } - self._done.keys()
         return not optional and not any(isinstance(node, Opaque | Conditional) for node in walk(term))
 
-    def errors(self, error: Term) -> Iterator[tuple[str, str]]:
-        """The conditions under which SGLang raises, each with the exception."""
-        for guard, exception in _raises(self._specialiser.term(error), ()):
-            if not any(isinstance(node, Opaque | Raise) for node in walk(*guard)):
-                texts = [self._write(part, "error") for part in guard]
-                yield " and ".join(f"({text})" if len(texts) > 1 else text for text in texts), exception_name(exception)
+    def errors(self, error: Term) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+        """The conditions under which SGLang raises, each with the exception, and what stands in the way of others."""
+        written: list[tuple[str, str]] = []
+        unwritten: dict[str, None] = {}
+        for guard, exception in _raises(self._specialiser.error(error), ()):
+            unknown = sorted(set(_uncomputable(guard)))
+            if unknown:
+                unwritten[f"{exception_name(exception)}, which depends on {', '.join(unknown)}"] = None
+                continue
+            texts = [self._write(part, "error") for part in guard]
+            condition = " and ".join(f"({text})" if len(texts) > 1 else text for text in texts)
+            written.append((condition, exception_name(exception)))
+        return tuple(written), tuple(unwritten)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The inputs that are left: those that must be given first, a computed default after what it reads."""
@@ -148,6 +159,15 @@ def _is_inside_loop(term: Term) -> bool:
     loops = any(isinstance(node, Opaque) and node.name == EACH for node in nodes)
     is_clause = isinstance(term, Opaque) and term.name == FOR
     return is_clause or (not loops and any(is_loop_variable(node) for node in nodes))
+
+
+def _uncomputable(terms: Iterable[Term]) -> Iterator[str]:
+    """What in `terms` a function without SGLang cannot compute."""
+    for node in walk(*terms):
+        if isinstance(node, Raise):
+            yield f"whether {exception_name(node.exception)} is raised before"
+        elif isinstance(node, Opaque) and not (node.name in ITERATIONS or node.name == FOR or is_loop_variable(node)):
+            yield node.name
 
 
 def _is_measured(name: str) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analyzer.domain.build import conditional, rewrite
+from analyzer.domain.build import rewrite
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import Specialiser
-from analyzer.domain.terms import NONE, Conditional, Raise, Scalar, Term, symbol, symbols_of
+from analyzer.domain.terms import Scalar, Term, symbol, symbols_of
 from analyzer.symbolic.budget import find_budget, in_unit
 from analyzer.units import Inference
 from analyzer.units.declared import declared_units
@@ -76,22 +76,5 @@ def _read_given(formula: Formula, specialiser: Specialiser, units: Inference, gi
         parts[budget.cost] = symbol(_COST)
     if _MEMORY in given:
         parts[budget.memory] = in_unit(symbol(_MEMORY), "GiB", budget.unit, like=budget.memory)
-    error = None if formula.error is None else rewrite(_conditional_raises(specialiser.term(formula.error)), parts.get)
+    error = None if formula.error is None else rewrite(specialiser.error(formula.error), parts.get)
     return replace(formula, term=rewrite(settled, parts.get), error=error)
-
-
-def _conditional_raises(error: Term) -> Term:
-    """`error` without a raise that no condition guards.
-
-    A guard that asks an attribute of an object that nobody set settles to a raise; evaluation takes it for false.
-    """
-    chain: list[Conditional] = []
-    rest: Term = error
-    while isinstance(rest, Conditional):
-        chain.append(rest)
-        rest = rest.otherwise
-    if isinstance(rest, Raise):
-        rest = NONE
-    for link in reversed(chain):
-        rest = conditional(link.guard, link.then, rest)
-    return rest

@@ -114,27 +114,33 @@ def budget_not_bounded(subject: Subject, rule: InvariantRule) -> Iterator[Violat
     """Scenarios in which a server without room computes a negative count."""
     del rule
     negative: dict[str, CaseResult] = {}
+    unknown: list[str] = []
     for scenario in subject.scenarios:
         result = _without_room(subject, scenario)
-        value = result.quantities[_TOKENS].value
-        if isinstance(value, int | float) and value < 0:
+        count = result.quantities[_TOKENS]
+        if result.error is not None:
+            continue
+        if count.number is None or count.error_missing:
+            needed = ", ".join(count.missing or count.error_missing) or "a value that is not a number"
+            unknown.append(f"{_TOKENS} in {scenario} needs {needed}")
+        elif count.number < 0:
             negative[scenario] = result
-        elif value is None and result.error is None:
-            missing = ", ".join(result.quantities[_TOKENS].missing) or "a value that is not a number"
-            raise UnjudgedError(f"{_TOKENS} in {scenario} needs {missing}")
     if negative:
         first = next(iter(negative.values()))
         value = first.quantities[_TOKENS].value
         places = subject.extraction.quantities[_TOKENS].locations
         yield Violation(_TOKENS, f"for example {value}", tuple(negative), places, first.case.inputs)
+    if unknown:
+        raise UnjudgedError("; ".join(unknown))
 
 
 def _without_room(subject: Subject, scenario: str) -> CaseResult:
-    """The count of a server without room, what it needs besides filled in one by one."""
+    """The count of a server without room, what it or its errors need besides filled in one by one."""
     inputs = dict(_NO_ROOM)
     for _ in range(_MAX_FILLED):
         [result] = evaluate_cases(subject.extraction, subject.rules, [Case(inputs, scenario)], (_TOKENS,))
-        missing = [name for name in result.quantities[_TOKENS].missing if name not in inputs]
+        count = result.quantities[_TOKENS]
+        missing = [name for name in (*count.missing, *count.error_missing) if name not in inputs]
         fillable = [name for name in missing if name in subject.rules.symbols] or _computed(subject, scenario, inputs)
         if not missing or result.error is not None or not fillable:
             return result

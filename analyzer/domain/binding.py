@@ -9,7 +9,7 @@ from analyzer.domain.iteration import ITERATIONS, iterate
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import defaults, in_result_unit
 from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, Value
-from analyzer.domain.terms import Opaque, Symbol, Term
+from analyzer.domain.terms import Opaque, Symbol, Term, symbol
 
 
 def candidates(name: str, extraction: Extraction, rules: RuleSet) -> Iterator[Term]:
@@ -63,6 +63,14 @@ class Binding:
         if name not in self._known:
             self._known[name] = self._find(name)
         return self._known[name]
+
+    def known(self, name: str) -> Value:
+        """What the input `name` is worth, None when nothing gives it a value."""
+        try:
+            value = self(symbol(name))
+        except MissingInputError:
+            return None
+        return None if isinstance(value, Off) else value
 
     def _find(self, name: str) -> Value:
         if name in self._given:

@@ -63,7 +63,8 @@ class Statement:
 class PythonFunction:
     """One quantity of one scenario as a function of its own.
 
-    `errors` are conditions with the exception that SGLang raises under them.
+    `errors` are conditions with the exception that SGLang raises under them; `unwritten` are exceptions whose
+    conditions cannot be written down, with what stands in the way.
     """
 
     name: str
@@ -75,6 +76,7 @@ class PythonFunction:
     errors: tuple[tuple[str, str], ...]
     result: str
     locations: tuple[Span, ...]
+    unwritten: tuple[str, ...] = ()
 
 
 def identifier(name: str) -> str:

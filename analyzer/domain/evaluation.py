@@ -42,7 +42,8 @@ class Result:
     """The value of one quantity in its unit, or why there is none.
 
     `missing` are the inputs it lacks, `error` is the exception that SGLang raises before it exists. `absent` tells
-    that the release has no such quantity for the model of the case.
+    that the release has no such quantity for the model of the case. `error_missing` are the inputs without which
+    it is not known whether SGLang gets to the value at all or raises before it.
     """
 
     value: Value = None
@@ -50,6 +51,7 @@ class Result:
     missing: tuple[str, ...] = ()
     absent: bool = False
     error: str | None = None
+    error_missing: tuple[str, ...] = ()
 
     @property
     def number(self) -> int | float | None:

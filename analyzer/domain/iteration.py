@@ -81,7 +81,8 @@ def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
     if off is not None:
         return off
     if term.name == EACH:
-        return _comprehension(term, lookup, evaluator)
+        # Without parts it stands for a sequence of which nothing is known.
+        return _comprehension(term, lookup, evaluator) if term.args else Off(term.name)
     try:
         return _over(term, values)
     except (ArithmeticError, TypeError, ValueError, IndexError) as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from analyzer.domain.build import apply, is_boolean, map_leaves, rebuild
+from analyzer.domain.build import apply, conditional, is_boolean, map_leaves, rebuild
 from analyzer.domain.errors import UsageError
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.iteration import ITERATIONS, computed, is_of_loop
@@ -24,6 +24,7 @@ from analyzer.domain.terms import (
     Conditional,
     Constant,
     Opaque,
+    Raise,
     Symbol,
     Term,
     children,
@@ -149,6 +150,25 @@ class Specialiser:
                     memo[term] = self._settle(term)
         return memo[root]
 
+    def error(self, root: Term) -> Term:
+        """`root`, the raises before a value, settled as evaluation settles it.
+
+        A condition that cannot be computed, such as one that asks an attribute of an object that nobody set, does not
+        hold.
+        """
+        with deep_recursion():
+            return self._settle_error(root, {})
+
+    def _settle_error(self, term: Term, known: dict[Term, Term]) -> Term:
+        if term not in known:
+            if isinstance(term, Conditional):
+                guard = map_leaves(self._settle_graph(term.guard), _false_where_it_raises)
+                branches = (self._settle_error(term.then, known), self._settle_error(term.otherwise, known))
+                known[term] = conditional(guard, *branches)
+            else:
+                known[term] = self._settle_graph(term)
+        return known[term]
+
     def default(self, name: str) -> Term | None:
         """What `name` is worth when nobody sets it, settled; None when that hangs on an option that is off."""
         if name in self._pending:
@@ -235,6 +255,10 @@ class Specialiser:
                 touched = any(self._touched_off.get(branch, False) for branch in branches)
                 self._touched_off[term] = touched or self._is_off(term)
         return self._touched_off[root]
+
+
+def _false_where_it_raises(term: Term) -> Term:
+    return FALSE if isinstance(term, Raise) else term
 
 
 def _is_ground(term: Term) -> bool:

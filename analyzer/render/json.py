@@ -452,6 +452,8 @@ def _case(revision: Revision, result: CaseResult) -> Object:
 
 def _result(result: Result) -> Object:
     found: Object = {"value": result.value, "unit": result.unit}
+    if result.error_missing:
+        found["error_missing"] = list(result.error_missing)
     return found if result.value is not None else {**found, "missing": list(result.missing)}
 
 

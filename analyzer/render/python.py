@@ -40,6 +40,8 @@ def _function(function: PythonFunction, revision: Revision) -> Iterator[str]:
     for condition, exception in function.errors:
         yield f"{_INDENT}if {condition}:"
         yield f"{_INDENT * 2}raise {exception}({function.title + ': SGLang refuses these inputs'!r})"
+    for text in function.unwritten:
+        yield f"{_INDENT}# not checked here: {printable(text)}"
     yield f"{_INDENT}return {function.result}"
 
 

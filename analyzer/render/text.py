@@ -99,7 +99,12 @@ def render_eval(report: EvaluationReport, page: Page) -> str:
         title = page.scenario_titles.get(scenario, "")
         document.heading(f"{label}{scenario}{f': {title}' if title else ''}")
         _write_case(document, result)
-    missing = [name for result in report.results for item in result.quantities.values() for name in item.missing]
+    missing = [
+        name
+        for result in report.results
+        for item in result.quantities.values()
+        for name in (*item.missing, *item.error_missing)
+    ]
     write_missing(document, dict.fromkeys(missing), page)
     if report.assumed:
         document.heading("Assumed")
@@ -159,6 +164,10 @@ def _write_case(document: Document, result: CaseResult) -> None:
         )
     if result.error is not None:
         document.say(f"SGLang raises {result.error} with these inputs", "bad", indent=1)
+    needed = dict.fromkeys(name for item in result.quantities.values() for name in item.error_missing)
+    if needed and result.error is None:
+        text = f"whether SGLang starts with these inputs is not known: that depends on {', '.join(needed)}"
+        document.say(text, "attention", indent=1, hanging=2)
     if result.ignored:
         document.say(f"not read by these formulas: {', '.join(result.ignored)}", "quiet", indent=1, hanging=2)
 

@@ -285,3 +285,75 @@ def test_a_report_on_everything_leaves_out_a_default_that_nobody_uses() -> None:
     assert all_quantities(found, [Case(START)]) == names
     assert all_quantities(found, [Case(START), Case()]) == tuple(found.quantities)
     assert all_quantities(found, [Case({**START, "gpu_mem": 81559})]) == tuple(found.quantities)
+
+
+def _guarded_by(rules: RuleSet, guard: str, **inputs: Value) -> CaseResult:
+    """A case of a count before which SGLang raises where `guard` holds."""
+    found = extraction()
+    error = conditional(parse_expression(guard), raising("RuntimeError"), NONE)
+    count = replace(found.quantities["max_total_num_tokens"], error=error)
+    guarded = replace(found, quantities={**found.quantities, "max_total_num_tokens": count})
+    [result] = evaluate_cases(guarded, rules, [Case({**START, **inputs}, "mla")], ("max_total_num_tokens",))
+    return result
+
+
+@pytest.mark.parametrize(
+    ("guard", "needed"),
+    [
+        ("kv_lora_rank > 0", ("kv_lora_rank",)),
+        ("kv_lora_rank > 0 and rest_memory > 0", ("kv_lora_rank",)),
+        ("not (kv_lora_rank > 0 or rest_memory < 0)", ("kv_lora_rank",)),
+        ("kv_lora_rank > 0 if rest_memory > 0 else rest_memory < 0", ("kv_lora_rank",)),
+    ],
+)
+def test_what_would_tell_whether_sglang_raises_is_named_beside_the_value(
+    rules: RuleSet, guard: str, needed: tuple[str, ...]
+) -> None:
+    declared = replace(rules, symbols={**rules.symbols, "kv_lora_rank": rules.symbols["num_layers"]})
+    result = _guarded_by(declared, guard)
+    assert result.error is None
+    assert result.quantities["max_total_num_tokens"].value == 159294
+    assert result.quantities["max_total_num_tokens"].error_missing == needed
+
+
+@pytest.mark.parametrize(
+    ("guard", "error"),
+    [
+        ("kv_lora_rank > 0 and rest_memory < 0", None),
+        ("kv_lora_rank > 0 or rest_memory > 0", "RuntimeError"),
+        ("rest_memory > 0 if kv_lora_rank > 0 else rest_memory > 0", "RuntimeError"),
+    ],
+)
+def test_what_decides_whatever_the_unknown_is_decides(rules: RuleSet, guard: str, error: str | None) -> None:
+    declared = replace(rules, symbols={**rules.symbols, "kv_lora_rank": rules.symbols["num_layers"]})
+    result = _guarded_by(declared, guard)
+    assert result.error == error
+    assert result.quantities["max_total_num_tokens"].error_missing == ()
+
+
+def test_what_a_scenario_leaves_open_decides_nothing_until_it_is_given(rules: RuleSet) -> None:
+    optional = replace(rules.symbols["num_layers"], default=NONE)
+    family = replace(rules.scenarios["mla"], open=("kv_lora_rank",))
+    opened = replace(
+        rules,
+        symbols={**rules.symbols, "kv_lora_rank": optional},
+        scenarios={**rules.scenarios, "mla": family},
+    )
+    guard = "kv_lora_rank is None or rest_memory <= 0"
+    assert _guarded_by(opened, guard).quantities["max_total_num_tokens"].error_missing == ("kv_lora_rank",)
+    assert _guarded_by(opened, guard, kv_lora_rank=512).quantities["max_total_num_tokens"].error_missing == ()
+    assert _guarded_by(opened, guard, available_gpu_memory=1.0).error == "RuntimeError"
+
+
+def test_a_raise_behind_a_condition_stays_when_a_part_of_the_count_is_given(rules: RuleSet) -> None:
+    found = extraction()
+    pages = conditional(parse_expression("page_size % 128 == 0"), NONE, raising("AssertionError"))
+    tokens = "available_gpu_memory * 2**30 // (num_layers * 576)"
+    merged = replace(
+        found, quantities={**found.quantities, "max_total_num_tokens": formula(tokens, "token", error=pages)}
+    )
+    for page_size, error in ((256, None), (1, "AssertionError")):
+        case = Case({"available_gpu_memory": 3.0, "cell_size": 1024, "page_size": page_size}, "mla")
+        [result] = evaluate_cases(merged, rules, [case], ("max_total_num_tokens",))
+        assert result.error == error
+        assert result.ignored == ()

@@ -12,10 +12,13 @@ import pytest
 from analyzer.application.evaluate import evaluate_cases
 from analyzer.application.export import export_function
 from analyzer.application.show import show
+from analyzer.domain.build import apply, compare, conditional
 from analyzer.domain.evaluation import Case, Value
 from analyzer.domain.extraction import Extraction
+from analyzer.domain.iteration import EACH, FOR, loop_variable
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
+from analyzer.domain.terms import NONE, Term, constant, opaque, raising, symbol
 from analyzer.render.page import Page
 from analyzer.render.python import render_show
 from tests.support.hostile import HOSTILE
@@ -109,3 +112,33 @@ def test_nothing_breaks_out_of_comments_and_strings(evil: str) -> None:
     exec(text, names)  # noqa: S102 - that it only defines a function is what is tested
     assert COUNT in names
     assert "\x1b" not in text
+
+
+def _guarded(guard: Term) -> Extraction:
+    """The made-up release, whose count is preceded by a raise where `guard` holds."""
+    found = extracted()
+    error = conditional(guard, raising("RuntimeError"), NONE)
+    count = replace(found.quantities[COUNT], error=error)
+    return replace(found, quantities={**found.quantities, COUNT: count})
+
+
+def test_a_refusal_behind_a_comprehension_is_one_of_the_function() -> None:
+    row = opaque(FOR, (loop_variable(0), opaque("range", (symbol("tp_size"),))))
+    ranks = opaque("any", (opaque(EACH, (constant("generator"), row, compare(">", loop_variable(0), constant(2)))),))
+    function = compiled(_guarded(ranks))
+    for tp_size in (1, 8):
+        machine = {**MACHINES[0], "tp_size": tp_size}
+        assert called(function, machine) == evaluated(_guarded(ranks), machine)
+
+
+def test_a_comprehension_over_what_is_known_is_not_in_the_function() -> None:
+    row = opaque(FOR, (loop_variable(0), apply("tuple")))
+    nothing = opaque("any", (opaque(EACH, (constant("generator"), row, loop_variable(0))),))
+    assert "each" not in source(_guarded(nothing))
+
+
+def test_a_refusal_that_cannot_be_written_is_said() -> None:
+    largest = apply("+", opaque("torch.iinfo", (symbol("tp_size"),)), symbol("tp_size"))
+    text = source(_guarded(compare(">", largest, constant(1))))
+    assert "# not checked here: RuntimeError, which depends on torch.iinfo" in text
+    assert "raise RuntimeError" not in text

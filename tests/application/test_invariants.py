@@ -9,9 +9,11 @@ import pytest
 from analyzer.adapters.expressions import parse_expression
 from analyzer.application.check import check
 from analyzer.application.invariants import CHECKS
+from analyzer.domain.build import conditional
 from analyzer.domain.extraction import Coverage, Extraction, Formula, UnitConversion, UnitFinding
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Span
+from analyzer.domain.terms import NONE, raising
 from tests.support.project import extracted, shipped_rules
 from tests.support.samples import REVISION
 
@@ -129,3 +131,24 @@ def test_a_fingerprint_survives_moved_lines() -> None:
         snapshot = Snapshot(REVISION, replace(found, quantities=moved), "0", "digest")
         prints |= {finding.fingerprint for finding in check(snapshot, shipped_rules(), ("mha",)).findings}
     assert len(prints) == 1
+
+
+def _refused(guard: str) -> Extraction:
+    """A count that may be negative, and a raise where `guard` holds."""
+    found = _extraction(max_total_num_tokens=_TOKENS)
+    error = conditional(parse_expression(guard), raising("RuntimeError"), NONE)
+    count = replace(found.quantities["max_total_num_tokens"], error=error)
+    return replace(found, quantities={**found.quantities, "max_total_num_tokens": count})
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "num_layers > 0 and rest_memory <= 0",
+        "sliding_window_size is not None and sliding_window_size > 0 and rest_memory <= 0",
+    ],
+)
+def test_a_server_that_is_refused_once_its_inputs_are_there_has_no_negative_count(guard: str) -> None:
+    snapshot = Snapshot(REVISION, _refused(guard), "0", "digest")
+    report = check(snapshot, shipped_rules(), ("swa",))
+    assert (report.findings, report.unjudged) == ((), ())
