@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,11 +33,12 @@ def emit(  # noqa: PLR0913 - a report, and what it is written with
     scenarios: Iterable[str] = (),
     *,
     pin: Pin | None = None,
+    full: bool = False,
 ) -> None:
     """Write `report` in every chosen format to its place; `pin` is the line of the project that caused it."""
     names = common.formats or formats_of(command)[:1]
     for name, file in place_outputs(names, common.outputs):
-        text = render(command, name, report, _page(rules, scenarios, pin, on_terminal=file is None))
+        text = render(command, name, report, replace(_page(rules, scenarios, pin, on_terminal=file is None), full=full))
         if file is None:
             write_stdout(text)
             continue

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
-from analyzer.domain.build import apply, is_boolean, negate
+from analyzer.domain.build import apply, conjunction, disjunction, is_boolean, negate
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import Apply, Conditional, Constant, Raise, Symbol, Term, constant
+from analyzer.domain.terms import TRUE, Apply, Conditional, Constant, Raise, Symbol, Term, constant
 
 Equal = Callable[[Term, Term], bool]
 
 _ROUNDINGS: Final = frozenset({"int", "floor", "ceil", "round", "float", "float32"})
 _DIVISIONS: Final = frozenset({"/", "//"})
 _KIB: Final = 1024
-_MAX_PARTS: Final = 4
+# More than that nobody looks through, however many of them count.
+_MAX_PARTS: Final = 24
+
+# The guards that lead to a place in either formula, None where one of them has no branch of its own.
+Step = tuple[Term | None, Term | None]
+Path = tuple[Step, ...]
+# The condition of an error, and the value where it does not hold.
+Choice = tuple[Term, Term]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """The part that was added, removed or changed; `area` and `action` are those of the change rules.
 
-    `condition` is the guard under which a case or an error was added or removed.
+    `condition` is the guard under which a case or an error was added or removed. `paths` are the ways to the part.
     """
 
     area: str
@@ -31,12 +38,13 @@ class Part:
     before: Term | None
     after: Term | None
     condition: Term | None = None
+    paths: tuple[Path, ...] = field(default=((),), compare=False)
 
 
 def explain(before: Term, after: Term, equal: Equal) -> tuple[Part, ...]:
     """The smallest parts in which `before` and `after` differ, in the order they are computed."""
     with deep_recursion():
-        return _Explainer(equal).parts(before, after, "term")
+        return tuple(map(_conditioned, _Explainer(equal).parts(before, after, "term")))
 
 
 class _Explainer:
@@ -81,6 +89,8 @@ class _Explainer:
             found = self._new_guard(before, after, "added")
         if not found and isinstance(before, Conditional):
             found = self._new_guard(after, before, "removed")
+        if not found:
+            found = self._refusal(before, after, area)
         if not found and both:
             assert isinstance(before, Conditional)
             assert isinstance(after, Conditional)
@@ -89,21 +99,56 @@ class _Explainer:
 
     def _same_branches(self, before: Conditional, after: Conditional, area: str) -> tuple[Part, ...]:
         if self._equal(before.guard, after.guard):
-            return self._of_pairs([(before.then, after.then), (before.otherwise, after.otherwise)], area)
+            return self._of_branches(before, after, area)
         if self._equal(before.then, after.then) and self._equal(before.otherwise, after.otherwise):
-            kind = "error" if _raises(before) or _raises(after) else "guard"
-            return (Part(kind, "changed", before.guard, after.guard),)
+            return (_of_guards(before, after),)
         return ()
+
+    def _of_branches(self, before: Conditional, after: Conditional, area: str) -> tuple[Part, ...]:
+        """The differences of the branches, which only count where both sides take them."""
+        found: list[Part] = []
+        for first, second, guards in (
+            (before.then, after.then, (before.guard, after.guard)),
+            (before.otherwise, after.otherwise, (negate(before.guard), negate(after.guard))),
+        ):
+            if not self._equal(first, second):
+                found += _along((guards,), self.parts(first, second, area))
+        return _distinct(found)
+
+    def _refusal(self, before: Term, after: Term, area: str) -> tuple[Part, ...]:
+        """An error that one side alone has, and what the values differ in where it is not raised."""
+        old, new = _refused(before), _refused(after)
+        if old is not None and new is not None:
+            return self._of_refusals(old, new, area)
+        if old is None and new is None:
+            return ()
+        condition, value = new or old or (TRUE, after)
+        is_new = new is not None
+        pair = (before, value) if is_new else (value, after)
+        step: Step = (None, negate(condition)) if is_new else (negate(condition), None)
+        rest = [] if self._equal(*pair) else _along((step,), self.parts(*pair, area))
+        return _distinct((_one_sided("error", "added" if is_new else "removed", condition, condition), *rest))
+
+    def _of_refusals(self, old: Choice, new: Choice, area: str) -> tuple[Part, ...]:
+        """What two values that stand beside an error differ in, the conditions of the errors included."""
+        step = (negate(old[0]), negate(new[0]))
+        values = [] if self._equal(old[1], new[1]) else _along((step,), self.parts(old[1], new[1], area))
+        if self._equal(old[0], new[0]) or self._only_repeats(old[0], new[0], values):
+            return _distinct(values)
+        return _distinct((Part("error", "changed", old[0], new[0]), *values))
 
     def _all_apart(self, before: Conditional, after: Conditional, area: str) -> tuple[Part, ...]:
         """The branches' differences, and the guard's unless it only repeats them."""
-        branches = self._of_pairs([(before.then, after.then), (before.otherwise, after.otherwise)], area)
-        shown = {(part.before, part.after) for part in branches}
-        inside = {(part.before, part.after) for part in self._inside(before.guard, after.guard)}
-        if inside and inside <= shown:
+        branches = self._of_branches(before, after, area)
+        if self._only_repeats(before.guard, after.guard, branches):
             return branches
-        kind = "error" if _raises(before) or _raises(after) else "guard"
-        return _distinct((Part(kind, "changed", before.guard, after.guard), *branches))
+        return _distinct((_of_guards(before, after), *branches))
+
+    def _only_repeats(self, before: Term, after: Term, told: Iterable[Part]) -> bool:
+        """Whether two guards differ only in what is told already."""
+        shown = {(part.before, part.after) for part in told}
+        inside = {(part.before, part.after) for part in self._inside(before, after)}
+        return bool(inside) and inside <= shown
 
     def _inside(self, before: Term, after: Term) -> tuple[Part, ...]:
         """The differences of what two guards ask about."""
@@ -221,8 +266,47 @@ class _Explainer:
 
 
 def _distinct(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """The first few different ones: more than that nobody reads."""
-    return tuple(dict.fromkeys(parts))[:_MAX_PARTS]
+    """The first different ones, each with every way to it."""
+    found: dict[Part, Part] = {}
+    for part in parts:
+        known = found.get(part)
+        found[part] = part if known is None else replace(known, paths=(*known.paths, *part.paths))
+    return tuple(found.values())[:_MAX_PARTS]
+
+
+def _along(path: Path, parts: Iterable[Part]) -> list[Part]:
+    """`parts` of a place that `path` leads to."""
+    return [replace(part, paths=tuple((*path, *rest) for rest in part.paths)) for part in parts]
+
+
+def _of_guards(before: Conditional, after: Conditional) -> Part:
+    """That another condition decides; between an error and a value it is that of the error."""
+    old, new = _refused(before), _refused(after)
+    if old is not None and new is not None:
+        return Part("error", "changed", old[0], new[0])
+    return Part("guard", "changed", before.guard, after.guard)
+
+
+def _refused(term: Term) -> Choice | None:
+    """The condition under which `term` raises, and what it is else; None unless it is such a choice."""
+    match term:
+        case Conditional(guard, Raise(), value) if not isinstance(value, Raise):
+            return guard, value
+        case Conditional(guard, value, Raise()) if not isinstance(value, Raise):
+            return negate(guard), value
+        case _:
+            return None
+
+
+def _conditioned(part: Part) -> Part:
+    """An error that stands where a value was, with the condition that leads to it instead of its name."""
+    shown = part.after if part.before is None else part.before
+    if part.area != "error" or not isinstance(shown, Raise) or part.action == "changed":
+        return part
+    own = 1 if part.before is None else 0
+    ways = [conjunction(*(step[own] or TRUE for step in path)) for path in part.paths]
+    condition = disjunction(*ways)
+    return replace(_one_sided("error", part.action, condition, condition), paths=part.paths)
 
 
 def _one_sided(area: str, action: str, shown: Term, condition: Term | None = None) -> Part:
@@ -241,10 +325,6 @@ def _unless_value(before: Term, after: Term) -> tuple[Term | None, Term | None]:
     if isinstance(before, Raise) and isinstance(after, Raise):
         return before, after
     return (before, None) if isinstance(before, Raise) else (None, after)
-
-
-def _raises(term: Conditional) -> bool:
-    return isinstance(term.then, Raise) or isinstance(term.otherwise, Raise)
 
 
 def _rounded(term: Term) -> bool:

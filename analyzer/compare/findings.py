@@ -11,10 +11,10 @@ from analyzer.compare.explain import Part
 from analyzer.domain.extraction import Formula
 from analyzer.domain.notation import to_latex, to_text
 from analyzer.domain.report import Change, Kind, Side, Witness
-from analyzer.domain.rules import FALLBACK_RULE, ChangeRule, RuleSet
+from analyzer.domain.rules import FALLBACK_RULE, LEVELS, ChangeRule, RuleSet
 from analyzer.domain.terms import Apply, Constant, Term
 
-_SHORT: Final = 160
+_SHORT: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,20 @@ def to_changes(findings: Iterable[Finding], rules: RuleSet) -> tuple[Change, ...
         grouped[key] = finding if known is None else _merged(known, finding)
     order = {name: position for position, name in enumerate(rules.quantities)}
     changes = [_change(finding, rules) for finding in grouped.values()]
-    changes.sort(key=lambda c: (-c.kind, order.get(c.quantity, len(order)), c.quantity, c.rule, c.summary, c.guard))
+    changes.sort(key=lambda change: (*_weight(change), order.get(change.quantity, len(order)), *_text(change)))
     return tuple(changes)
+
+
+def _weight(change: Change) -> tuple[bool, int, int, int, float]:
+    """Who is affected and how much, the most first: what shows in no scenario comes last."""
+    outside = not change.scenarios and change.kind is not Kind.LOST
+    relative = change.witness.relative if change.witness is not None else None
+    return (outside, -change.kind, -len(change.scenarios), -LEVELS.index(change.level), -abs(relative or 0))
+
+
+def _text(change: Change) -> tuple[str, ...]:
+    """What puts changes of the same weight in one order."""
+    return (change.quantity, change.rule, change.summary, change.guard, change.fingerprint)
 
 
 def _identity(finding: Finding) -> tuple[object, ...]:

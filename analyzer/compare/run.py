@@ -16,6 +16,7 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
 from analyzer.domain.terms import Opaque, Term, symbols_of, walk
 
+_MAX_PARTS: Final = 4
 _MEASURED: Final = ("pre_model_load_memory", "available_gpu_memory")
 
 
@@ -204,12 +205,14 @@ class Run:
 def _live(parts: tuple[Part, ...], probe: Probe | None) -> tuple[Part, ...]:
     """The parts that make a difference at the witness; all of them when that cannot be told."""
     if probe is None or len(parts) == 1:
-        return parts
-    return tuple(part for part in parts if _matters(part, probe)) or parts
+        return parts[:_MAX_PARTS]
+    return (tuple(part for part in parts if _matters(part, probe)) or parts)[:_MAX_PARTS]
 
 
 def _matters(part: Part, probe: Probe) -> bool:
     try:
+        if not any(all(probe(guard) for step in path for guard in step if guard is not None) for path in part.paths):
+            return False
         if part.before is not None and part.after is not None:
             return bool(probe(part.before) != probe(part.after))
         return part.condition is None or bool(probe(part.condition))

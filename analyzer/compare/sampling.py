@@ -34,6 +34,8 @@ _NOISE: Final = 1e-9
 # Which of several values of an input that only one side has an answer must survive.
 _UNKNOWN_TRIED: Final = 3
 _MOST_RESETS: Final = 60
+_BEFORE_LOADING: Final = "pre_model_load_memory"
+_AFTER_LOADING: Final = "available_gpu_memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +241,10 @@ class Sampler:
             point[item.key] = item.pick(random)
         return point
 
-    def _plausible(self, point: Point) -> bool:
+    def _plausible(self, point: Mapping[Key, Any]) -> bool:
         """Loading weights leaves no more memory than there was."""
-        left: Any = point.get("available_gpu_memory")
-        before: Any = point.get("pre_model_load_memory")
+        left: Any = point.get(_AFTER_LOADING)
+        before: Any = point.get(_BEFORE_LOADING)
         return not (_is_number(left) and _is_number(before)) or bool(left <= before)
 
     def _edge_points(self, start: Point, random: Random) -> Iterator[Point]:
@@ -339,14 +341,28 @@ class Sampler:
 
     def best(self, found: list[Difference]) -> Difference:
         """The difference that is easiest to read: numbers on both sides, few inputs, a clear gap."""
-        ranked = sorted(found, key=self._reading)
+        ranked = sorted((self._with_plausible_memory(difference) for difference in found), key=self._reading)
         return min((self.minimal(difference) for difference in ranked[:2]), key=self._reading)
 
-    def _reading(self, difference: Difference) -> tuple[bool, bool, int, float]:
+    def _with_plausible_memory(self, difference: Difference) -> Difference:
+        """The same difference on a machine where loading weights left less memory than there was, if there is one."""
+        if self._plausible(difference.point):
+            return difference
+        sizes = [self._inputs[name].candidates for name in (_BEFORE_LOADING, _AFTER_LOADING)]
+        pairs = [(before, after) for before in sizes[0] for after in sizes[1] if _is_number(before) and after]
+        for before, after in pairs:
+            point = {**difference.point, _BEFORE_LOADING: before, _AFTER_LOADING: after}
+            tried = self.difference(point) if self._plausible(point) else None
+            if tried is not None and _as_telling(tried, difference):
+                return tried
+        return difference
+
+    def _reading(self, difference: Difference) -> tuple[bool, bool, bool, int, float]:
         """How hard a difference is to read; sizes are positive and a change of a tenth is clear enough."""
         numbers = difference.size != float("inf")
         negative = numbers and min(difference.before, difference.after) < 0
-        return (not numbers, negative, self.changed(difference), -min(difference.relative, 0.1))
+        strange = not self._plausible(difference.point)
+        return (not numbers, strange, negative, self.changed(difference), -min(difference.relative, 0.1))
 
 
 def _alternating(ways: list[Iterator[Point]]) -> Iterator[Point]:

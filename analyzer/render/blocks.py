@@ -12,6 +12,7 @@ from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import LEVELS
 from analyzer.domain.source import Revision, Span
+from analyzer.domain.terms import Scalar
 from analyzer.render.document import Document
 from analyzer.render.page import Page
 
@@ -38,6 +39,11 @@ def number(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
+def fraction(value: Scalar) -> str:
+    """A default fraction: a number, what is raised instead, or that there is none."""
+    return "none" if value is None else value if isinstance(value, str) else f"{value:.4g}"
+
+
 def share(relative: float) -> str:
     """A relative change in percent, to three digits where it is small."""
     return f"{100 * relative:+,.0f} %" if abs(relative) >= 1 else f"{100 * relative:+.3g} %"
@@ -60,13 +66,13 @@ def revision_title(revision: Revision) -> str:
     return f"{revision.spec} ({', '.join(known)})" if known else revision.spec
 
 
-def places(spans: Iterable[Span]) -> str:
+def places(spans: Iterable[Span], limit: int = _MAX_LOCATIONS) -> str:
     """Where something is, file by file, a few places at most."""
     found = list(dict.fromkeys((span.path, span.line) for span in spans))
     lines: dict[str, list[str]] = {}
-    for path, line in found[:_MAX_LOCATIONS]:
+    for path, line in found[:limit]:
         lines.setdefault(path, []).append(str(line))
-    more = f" and {len(found) - _MAX_LOCATIONS} more" if len(found) > _MAX_LOCATIONS else ""
+    more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(f"{path}:{', '.join(numbers)}" for path, numbers in lines.items()) + more
 
 

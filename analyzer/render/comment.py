@@ -8,10 +8,11 @@ from typing import Final
 from analyzer.domain.extraction import Gap
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.source import Revision, Span
-from analyzer.render.blocks import number, plural, revision_title, share, verdict_sentence
+from analyzer.render.blocks import fraction, number, plural, revision_title, share, verdict_sentence
+from analyzer.render.digest import digest_of
 from analyzer.render.effects import effect_advice, effect_change, effect_failure
 from analyzer.render.fractions import FRACTIONS_TITLE, by_family, fraction_table, fractions_unchanged
-from analyzer.render.marking import mark_difference
+from analyzer.render.marking import BRIEF, mark_difference
 from analyzer.render.markup import code, fenced, folded, link, math, prose, table
 from analyzer.render.page import Page
 from analyzer.render.upstream import compare_link, line_link, pull_link
@@ -20,6 +21,8 @@ from analyzer.render.upstream import compare_link, line_link, pull_link
 MAX_COMMENT: Final = 60_000
 _MAX_LATEX: Final = 700
 _MAX_FORMULA: Final = 1_500
+# An error is no mathematics.
+_RAISES: Final = r"\text{raises "
 _MAX_SUMMARY: Final = 240
 _MAX_PLACES: Final = 8
 _MAX_GAPS: Final = 20
@@ -115,19 +118,28 @@ def _outcome(witness: Witness) -> str:
 
 def _fitting(report: DiffReport, page: Page, room: int) -> Iterator[str]:
     """The changes that matter one by one while there is room, then the others in a list."""
-    serious = [change for change in report.changes if change.kind >= Kind.ROUNDING]
-    for position, change in enumerate(serious, 1):
+    digest = digest_of(report, full=page.full)
+    serious = [(position, change) for position, change in digest.told if change.kind >= Kind.ROUNDING]
+    for number_shown, (position, change) in enumerate(serious):
         block = list(_change(position, change, report, page))
         room -= sum(len(line) + 1 for line in block)
         if room < 0:
-            yield f"{plural(len(serious) - position + 1, 'more change')} not shown here; see the full report."
+            yield f"{plural(len(serious) - number_shown, 'more change')} not shown here; see the full report."
             yield ""
             return
         yield from block
-    others = [change for change in report.changes if change.kind < Kind.ROUNDING]
-    lines = [f"- {change.kind.label}, {code(change.rule)}: {prose(change.summary)}" for change in others]
-    if lines and sum(len(line) + 1 for line in lines) < room:
-        yield from (*folded(f"{plural(len(others), 'change')} without effect on results", lines), "")
+    told = {change.fingerprint for _, change in serious}
+    harmless = [change for change in report.changes if change.kind < Kind.ROUNDING and change.fingerprint not in told]
+    outside = [f"- {code(group.quantity)}: {code(group.sentence, _MAX_SUMMARY)}" for group in digest.outside]
+    without_effect = [f"- {c.kind.label}, {code(c.rule)}: {prose(c.summary)}" for c in harmless]
+    count = sum(len(group.changes) for group in digest.outside)
+    for title, lines in (
+        (f"{plural(count, 'change')} outside every scenario", outside),
+        (f"{plural(len(harmless), 'change')} without effect on results", without_effect),
+    ):
+        room -= sum(len(line) + 1 for line in lines)
+        if lines and room > 0:
+            yield from (*folded(title, lines), "")
 
 
 def _change(position: int, change: Change, report: DiffReport, page: Page) -> Iterator[str]:
@@ -152,7 +164,7 @@ def _formulas(change: Change) -> Iterator[str]:
     sides = [(label, side) for label, side in (("Before", change.before), ("After", change.after)) if side]
     if not sides:
         return
-    if all(side.latex and len(side.latex) <= _MAX_LATEX for _, side in sides):
+    if all(side.latex and len(side.latex) <= _MAX_LATEX and _RAISES not in side.latex for _, side in sides):
         for label, side in sides:
             yield from (f"{label}{_in_unit(side)}:", "", *math(side.latex), "")
         return
@@ -164,7 +176,8 @@ def _in_unit(side: Side) -> str:
 
 
 def _text_difference(before: Side | None, after: Side | None) -> list[str]:
-    left, right = mark_difference(before.text if before else "", after.text if after else "", colour=True)
+    texts = (before.text if before else "", after.text if after else "")
+    left, right = mark_difference(*texts, colour=True, cut=BRIEF)
     lines = []
     for sign, side, pieces in (("-", before, left), ("+", after, right)):
         if side:

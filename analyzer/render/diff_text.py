@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.render.blocks import (
     coverage_line,
+    fraction,
     number,
     places,
+    plural,
     revision_title,
     share,
     verdict_sentence,
     write_gaps,
     write_notes,
 )
+from analyzer.render.digest import Digest, digest_of
 from analyzer.render.document import INDENT, Document, Piece, wrap
 from analyzer.render.effects import write_effects
 from analyzer.render.fractions import FRACTIONS_TITLE, by_family, fraction_table, fractions_unchanged
-from analyzer.render.marking import mark_difference
+from analyzer.render.marking import BRIEF, FULL, Cut, mark_difference
 from analyzer.render.page import Page
 from analyzer.render.rules_text import LEVEL_STYLES
 
 _WIDE: Final = 110
+_FEW_PLACES: Final = 3
+_MANY_ACCEPTED: Final = 8
 
 
 def write_diff(document: Document, report: DiffReport, page: Page) -> None:
@@ -33,8 +39,21 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     write_effects(document, report)
     _write_affected(document, report, page)
     _write_machines(document, report)
-    for position, change in enumerate(report.changes, 1):
-        _write_change(document, position, change, page)
+    digest = digest_of(report, full=page.full)
+    examples: dict[tuple[object, ...], int] = {}
+    for position, change in digest.told:
+        # The parts of one difference have their example and their places in common.
+        first = examples.setdefault((change.quantity, change.scenarios, change.guard, str(change.witness)), position)
+        _write_change(document, position, change, page, full=digest.is_full)
+        if first != position:
+            document.say(f"Example and places: as for {first}", "quiet", indent=1)
+            continue
+        if change.witness is not None:
+            _write_witness(document, change.witness, _unit(change))
+        _write_places(document, change, None if digest.is_full else _FEW_PLACES)
+        for commit in change.commits:
+            document.say(f"Commit: {_commit(commit)}", indent=1, hanging=8)
+    _write_folded(document, digest)
     _write_accepted(document, report)
     _write_verdicts(document, report)
     _write_coverage(document, report)
@@ -70,7 +89,19 @@ def _write_affected(document: Document, report: DiffReport, page: Page) -> None:
         document.say(f"{name}: {', '.join(quantities)}", indent=1, hanging=4)
 
 
-def _write_change(document: Document, position: int, change: Change, page: Page) -> None:
+def _write_folded(document: Document, digest: Digest) -> None:
+    """One line for each difference that is not told in full."""
+    for title, groups in (("Outside every scenario", digest.outside), ("Proven equal", digest.harmless)):
+        if groups:
+            count = sum(len(group.changes) for group in groups)
+            document.heading(f"{title} ({plural(count, 'change')})")
+        for group in groups:
+            document.line(f"{group.positions}. {group.quantity}: {group.sentence}", indent=1)
+    if digest.outside or digest.harmless:
+        document.say("in full with --quantity NAME, all of them with --format json", "quiet", indent=1, hanging=2)
+
+
+def _write_change(document: Document, position: int, change: Change, page: Page, *, full: bool) -> None:
     document.blank()
     style = LEVEL_STYLES.get(change.level, "title")
     title = page.quantity_titles.get(change.quantity, "")
@@ -79,12 +110,7 @@ def _write_change(document: Document, position: int, change: Change, page: Page)
     document.write(heading, hanging=4)
     document.say(change.summary, indent=1)
     _write_facts(document, change)
-    _write_sides(document, change, page)
-    if change.witness is not None:
-        _write_witness(document, change.witness, _unit(change))
-    _write_places(document, change)
-    for commit in change.commits:
-        document.say(f"Commit: {_commit(commit)}", indent=1, hanging=8)
+    _write_sides(document, change, page, FULL if full else BRIEF)
 
 
 def _write_facts(document: Document, change: Change) -> None:
@@ -106,10 +132,11 @@ def _unit(change: Change) -> str:
     return side.unit if side is not None and side.unit != "1" else ""
 
 
-def _write_sides(document: Document, change: Change, page: Page) -> None:
+def _write_sides(document: Document, change: Change, page: Page, cut: Cut) -> None:
     """Both formulas with the difference marked, side by side where there is room."""
     before, after = change.before, change.after
-    left, right = mark_difference(before.text if before else "", after.text if after else "", colour=page.colour)
+    texts = (before.text if before else "", after.text if after else "")
+    left, right = mark_difference(*texts, colour=page.colour, cut=cut)
     titles = _side_title("Before", before), _side_title("After", after)
     if page.width >= _WIDE and before and after:
         column = page.width // 2
@@ -157,10 +184,11 @@ def _delta(witness: Witness) -> str:
     return f"  ({sign}{number(delta)}{percent})"
 
 
-def _write_places(document: Document, change: Change) -> None:
+def _write_places(document: Document, change: Change, limit: int | None) -> None:
     for label, side in (("Before", change.before), ("After", change.after)):
         if side is not None and side.locations:
-            document.say(f"{label} at {places(side.locations)}", "place", indent=1, hanging=4)
+            shown = places(side.locations) if limit is None else places(side.locations, limit)
+            document.say(f"{label} at {shown}", "place", indent=1, hanging=4)
 
 
 def _commit(commit: CommitReference) -> str:
@@ -171,6 +199,10 @@ def _commit(commit: CommitReference) -> str:
 def _write_accepted(document: Document, report: DiffReport) -> None:
     if report.accepted:
         document.heading("Accepted")
+    if len(report.accepted) > _MANY_ACCEPTED:
+        for reason, count in Counter(item.reason for item in report.accepted).items():
+            document.say(f"{plural(count, 'change')}: {reason}", indent=1, hanging=4)
+        return
     for item in report.accepted:
         change = item.change
         document.say(f"{change.rule} {change.fingerprint} {change.summary}", indent=1, hanging=4)

@@ -56,6 +56,12 @@ class Document:
         """Add a paragraph of one style."""
         self.write((Piece(text, style),), indent, hanging)
 
+    def line(self, text: str, style: str = "", indent: int = 0) -> None:
+        """Add what fits in one line, and that there was more."""
+        room = max(self.width - len(INDENT) * indent, 8)
+        shown = " ".join(printable(text).split())
+        self.say(shown if len(shown) <= room else f"{shown[: room - 3].rstrip()}...", style, indent)
+
     def draw(self, pieces: Iterable[Piece]) -> None:
         """Add a line as it is: no wrapping, no space taken away."""
         self.lines.append(tuple(pieces))

@@ -20,6 +20,8 @@ class Page:
 
     `audiences` says whom a scenario is about.
 
+    `full` asks for every change in detail, also where there are many.
+
     `pin` is the line of the reader's own project that the report is about.
     """
 
@@ -32,3 +34,4 @@ class Page:
     rules: Mapping[str, AnyRule] = field(default_factory=dict)
     upstream: str = UPSTREAM
     pin: Pin | None = None
+    full: bool = False

@@ -111,3 +111,50 @@ def test_a_fingerprint_survives_moved_lines_and_other_scenarios() -> None:
             found = compare_extractions(base, head, _RULES, scenarios=scenarios, quantities=())
             prints |= {change.fingerprint for change in found.changes}
     assert len(prints) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("a", "b if n > 5 else raises('E')", [("error", None, "not n > 5"), ("term", "a", "b")]),
+        ("raises('E') if n > 5 else a", "a if m > 5 else raises('E')", [("error", "n > 5", "not m > 5")]),
+        (
+            "0 if p else a",
+            "(0 if p else b) if n > 5 else raises('E')",
+            [("error", None, "not n > 5"), ("term", "a", "b")],
+        ),
+        ("a if p else b", "a if p else raises('E')", [("error", None, "not p")]),
+        ("raises('E') if p else b", "a if p else b", [("error", "bool(p)", None)]),
+    ],
+)
+def test_an_error_is_told_by_the_condition_under_which_it_is_raised(
+    old: str, new: str, parts: list[tuple[str, str | None, str | None]]
+) -> None:
+    found = explain(parse(old), parse(new), Judge(_RULES.symbols).equal)
+    shown = [[None if term is None else to_text(term) for term in (part.before, part.after)] for part in found]
+    assert [(part.area.replace("input", "term"), *sides) for part, sides in zip(found, shown, strict=True)] == parts
+
+
+def test_a_part_that_the_example_does_not_reach_is_not_shown() -> None:
+    base, head = (
+        extraction({"cell_size": text}) for text in ("(7 if n > 8 else x * 3) * m", "(x * 2 if n > 8 else x * 4) * m")
+    )
+    result = compare_extractions(base, head, _RULES, scenarios=("mha",), quantities=("cell_size",))
+    [change] = result.changes
+    assert change.witness is not None
+    assert change.before is not None
+    assert (change.before.text == "7") == (int(str(change.witness.inputs["n"])) > 8)
+
+
+def test_what_shows_in_a_scenario_comes_before_what_shows_in_none() -> None:
+    result = compare_extractions(
+        extraction({"rest_memory": "x - (y if hidden == 3 else 0)", "cell_size": "n * 2"}),
+        extraction({"rest_memory": "x - (z if hidden == 3 else 0)", "cell_size": "n * 3"}),
+        _RULES,
+        scenarios=("mha",),
+        quantities=("rest_memory", "cell_size"),
+    )
+    assert [bool(change.scenarios) for change in result.changes] == sorted(
+        (bool(change.scenarios) for change in result.changes), reverse=True
+    )
+    assert len(result.changes) > 1

@@ -10,14 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.compare import Comparison, compare_extractions
+from analyzer.compare.ladder import Judge
+from analyzer.compare.pairing import quantity_symbols
 from analyzer.domain.build import apply
 from analyzer.domain.extraction import Formula
 from analyzer.domain.iteration import EACH, FOR, loop_variable
 from analyzer.domain.report import Kind
 from analyzer.domain.semantics import Evaluator, RaisedError
 from analyzer.domain.terms import Opaque, Symbol, Term, constant, opaque, symbol
+from tests.support.project import shipped_rules
 from tests.support.strategies import points, terms
-from tests.support.terms import extraction, rule_set
+from tests.support.terms import extraction, parse, rule_set
 
 _RULES = rule_set()
 _MIRROR: Final = {"added": "removed", "removed": "added", "changed": "changed"}
@@ -92,3 +95,14 @@ def test_a_comprehension_is_computed_and_not_guessed() -> None:
     assert isinstance(change.witness.before, int)
     assert isinstance(change.witness.after, int)
     assert change.witness.before == change.witness.after + 1
+
+
+def test_loading_weights_leaves_less_memory_than_there_was() -> None:
+    rules = shipped_rules()
+    names = ("available_gpu_memory", "pre_model_load_memory")
+    symbols = {**quantity_symbols(rules), **rules.symbols}
+    before = parse("int(available_gpu_memory * 2**30) // 7 * 3 // 5 - pre_model_load_memory")
+    after = parse("int(available_gpu_memory * 2**30) * 3 // 35 - pre_model_load_memory")
+    found = Judge(symbols).judge(before, after, "token", {names[0]: 60, names[1]: 22.5})
+    assert found.witness is not None
+    assert found.witness.inputs[names[0]] <= found.witness.inputs[names[1]]

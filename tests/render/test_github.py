@@ -14,7 +14,7 @@ from analyzer.render.formats import render
 from analyzer.render.github import annotation
 from analyzer.render.page import Page
 from tests.support.hostile import HOSTILE, hostile_judgement, hostile_report
-from tests.support.samples import judgement, report
+from tests.support.samples import judgement, many_changes, report
 
 _COMMAND = re.compile(r"::(?P<name>notice|warning|error) title=(?P<title>[^:,\r\n]*)::(?P<message>[^\r\n]*)")
 
@@ -89,3 +89,10 @@ def test_no_other_format_holds_a_command(command: str, hostile: DiffReport | Che
 
 def test_only_what_begins_a_command_is_changed() -> None:
     assert defuse("a::b\n  ::error::x\n# ##[debug]\n") == "a::b\n  \\::error::x\n# #\\#[debug]\n"
+
+
+def test_a_quantity_has_one_annotation_and_what_no_scenario_shows_one_in_all() -> None:
+    first, second, *rest = written(many_changes(parts=4, outside=30))[1:]
+    assert first.startswith("::error title=coefficient-changed cell_size::cell_size (semantic)")
+    assert second.startswith("::notice title=SGLang memory%3A outside every scenario::30 changes")
+    assert rest == []

@@ -10,13 +10,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from analyzer.domain.judgement import CheckReport
-from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side
+from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, MachineFraction, Side
 from analyzer.domain.source import Revision, Span
 from analyzer.render.formats import render
 from analyzer.render.markup import code, prose
 from analyzer.render.page import Page
 from tests.support.hostile import HOSTILE, hostile_judgement, hostile_report
-from tests.support.samples import report
+from tests.support.samples import many_changes, report
 from tests.support.terms import rule_set
 
 PAGE = Page(audiences={"mla": "DeepSeek and others"}, rules=rule_set().every_rule())
@@ -171,3 +171,23 @@ def test_commit_subjects_are_code() -> None:
     change: Change = replace(report().changes[0], commits=(commit,))
     found = comment(replace(report(), changes=(change,)))
     assert "`` Fix <script> @all `x` [a](b) ``" in found or "``Fix <script> @all `x` [a](b)``" in found
+
+
+def test_an_error_is_not_written_as_mathematics() -> None:
+    found = report()
+    side = Side("raises UnboundLocalError", r"\text{raises UnboundLocalError}", "token")
+    text = render("diff", "markdown", replace(found, changes=(replace(found.changes[0], after=side),)), Page())
+    assert r"\text{raises" not in text
+    assert "+ raises UnboundLocalError" in text
+
+
+def test_the_default_fraction_on_common_machines_is_a_table() -> None:
+    row = MachineFraction("80 GB", 81_920, 8, 0.83, "ValueError")
+    text = render("diff", "markdown", replace(report(), default_fractions=(row,)), Page())
+    assert "| 80 GB | 8 | 0\\.83 | ValueError |" in text
+
+
+def test_a_comment_folds_what_no_scenario_shows() -> None:
+    text = render("diff", "markdown", many_changes(parts=2, outside=40), Page())
+    assert "<summary>40 changes outside every scenario</summary>" in text
+    assert len(text) < 20_000

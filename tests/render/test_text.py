@@ -15,7 +15,7 @@ from analyzer.render.formats import formats_of, render
 from analyzer.render.marking import mark_difference
 from analyzer.render.page import Page
 from tests.render.test_json import COMMANDS, reports, rules
-from tests.support.samples import report
+from tests.support.samples import many_changes, report
 
 __all__ = ["rules"]
 
@@ -159,3 +159,31 @@ def test_families_whose_default_differs_have_a_table_each(output: str) -> None:
     assert first < text.index("unchanged on cards") < second < text.index("0.9 -> 0.886")
     alone = render("diff", output, replace(report(), default_fractions=tuple(rows[:4])), Page(80))
     assert "mha, swa:" not in alone
+
+
+def _many(*, full: bool) -> list[str]:
+    page = Page(full=full)
+    return render("diff", "text", many_changes(parts=3, outside=40), page).splitlines()
+
+
+def test_what_no_scenario_shows_has_one_line_and_comes_last() -> None:
+    lines = _many(full=False)
+    heading = lines.index("Outside every scenario (40 changes)")
+    folded = lines[heading + 1 : heading + 41]
+    assert [line.split(".")[0].strip() for line in folded] == [str(number) for number in range(4, 44)]
+    assert all(line.endswith("...") and len(line) <= Page().width for line in folded)
+    assert "--quantity NAME" in lines[heading + 41]
+    assert max(lines.index(line) for line in lines if line.startswith("3. ")) < heading
+
+
+def test_the_parts_of_one_difference_share_their_example() -> None:
+    lines = _many(full=False)
+    assert sum(line.startswith("  Example:") for line in lines) == 1
+    assert lines.count("  Example and places: as for 1") == 2
+
+
+def test_formulas_are_cut_to_what_differs_unless_asked_for_in_full() -> None:
+    brief, full = _many(full=False), _many(full=True)
+    assert len(brief) < 120
+    assert len(full) > 3 * len(brief)
+    assert any("{+num_kv_heads+}" in line for line in brief)

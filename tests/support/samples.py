@@ -305,3 +305,20 @@ def log_report() -> LogReport:
         LogEntry(theirs, Kind.SEMANTIC, changes[:1], side="base", twin="c" * 40),
     )
     return LogReport(REVISION, REVISION, "f" * 40, entries, 1234, 5, ("v0.4 resolved to tag v0.4.0",))
+
+
+def many_changes(*, parts: int, outside: int) -> DiffReport:
+    """A comparison with `parts` of one difference and `outside` differences in conditions that no scenario asks for."""
+    found = report()
+    long = " + ".join(f"x{number} * page_size" for number in range(200))
+    whole = replace(
+        found.changes[0],
+        before=Side(f"{long} + num_layers", "", "token", (SPAN,)),
+        after=Side(f"{long} + num_kv_heads", "", "token", (SPAN,)),
+    )
+    changes = [replace(whole, summary=f"Part {number}.", fingerprint=f"{number:016d}") for number in range(parts)]
+    changes += [
+        replace(whole, scenarios=(), guard=f"architecture_{number} " * 40, fingerprint=f"{number + parts:016d}")
+        for number in range(outside)
+    ]
+    return replace(found, changes=tuple(changes))

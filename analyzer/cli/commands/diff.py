@@ -86,6 +86,7 @@ def command(
         if model.is_given:
             return _compare_server(common, base, head, scenarios, model, settings, workspace)
         common = common.with_formats(configured.formats, "diff")
+        full = bool(quantities)
         scenarios, quantities = scenarios or configured.scenarios, quantities or configured.quantities
         check_limits(limits, servers, workspace.rules)
         report = api.diff(base, head, scenarios=scenarios, quantities=quantities, options=workspace)
@@ -93,7 +94,7 @@ def command(
             report = api.blame(report, scenarios=scenarios, quantities=quantities, options=common.for_api())
         report = api.accept(report, configured, baseline)
         report = api.add_effects(report, servers, limits, options=workspace)
-        emit("diff", report, common, workspace.rules, scenarios, pin=pin)
+        emit("diff", report, common, workspace.rules, scenarios, pin=pin, full=full)
     if not common.in_text:
         note_all(report.notes, common)
     return int(fails_gate(report, threshold(fail_on, configured.fail_on, limits)))

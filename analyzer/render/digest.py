@@ -1,0 +1,88 @@
+"""Which changes of a comparison are told in full, and what is said of the others in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from analyzer.domain.report import Change, DiffReport, Kind
+
+# So few are read one by one, whatever they are.
+_FEW: Final = 5
+
+Numbered = tuple[int, Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Changes that are the parts of one difference in one quantity."""
+
+    positions: str
+    changes: tuple[Change, ...]
+
+    @property
+    def quantity(self) -> str:
+        """What they are about."""
+        return self.changes[0].quantity
+
+    @property
+    def sentence(self) -> str:
+        """Their kind and rules, and whom they concern."""
+        first = self.changes[0]
+        rules = ", ".join(dict.fromkeys(change.rule for change in self.changes))
+        where = ", ".join(first.scenarios) or first.guard
+        return f"{first.kind.label} ({rules}){f': {where}' if where else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The changes of a report by how much of them is told; positions count from 1 over all of them."""
+
+    told: tuple[Numbered, ...]
+    outside: tuple[Group, ...]
+    harmless: tuple[Group, ...]
+    is_full: bool
+
+
+def digest_of(report: DiffReport, *, full: bool = False) -> Digest:
+    """What affects a scenario is told; what shows outside them, or makes no difference, is folded."""
+    numbered = list(enumerate(report.changes, 1))
+    if full or len(numbered) <= _FEW:
+        return Digest(tuple(numbered), (), (), is_full=full)
+    # What is the same in every scenario is said of the quantity as a whole.
+    harmless = [item for item in numbered if item[1].kind < Kind.ROUNDING and not _is_same(report, item[1].quantity)]
+    serious = [item for item in numbered if item[1].kind >= Kind.ROUNDING]
+    return Digest(
+        told=tuple(item for item in serious if _is_told(item[1])),
+        outside=_grouped(item for item in serious if not _is_told(item[1])),
+        harmless=_grouped(harmless),
+        is_full=False,
+    )
+
+
+def _is_same(report: DiffReport, quantity: str) -> bool:
+    kinds = report.verdicts.get(quantity, {}).values()
+    return bool(kinds) and max(kinds) < Kind.ROUNDING
+
+
+def _is_told(change: Change) -> bool:
+    return bool(change.scenarios) or change.kind is Kind.LOST
+
+
+def _grouped(changes: Iterable[Numbered]) -> tuple[Group, ...]:
+    groups: dict[tuple[object, ...], list[Numbered]] = {}
+    for position, change in changes:
+        key = (change.quantity, change.kind, change.guard, change.scenarios)
+        groups.setdefault(key, []).append((position, change))
+    return tuple(
+        Group(_positions([position for position, _ in items]), tuple(change for _, change in items))
+        for items in groups.values()
+    )
+
+
+def _positions(numbers: list[int]) -> str:
+    """``3``, ``3-5`` or ``3, 7``."""
+    if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]}-{numbers[-1]}"
+    return ", ".join(map(str, numbers))
