@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Final
 
@@ -45,6 +45,13 @@ class Judgement:
     bound: str | None = None
     probe: Probe | None = field(default=None, compare=False)
 
+    @property
+    def mirrored(self) -> Judgement:
+        """The judgement of the same two the other way round."""
+        seen = self.witness
+        witness = None if seen is None else replace(seen, before=seen.after, after=seen.before)
+        return replace(self, before=self.after, after=self.before, witness=witness)
+
 
 class Judge:
     """Places pairs of terms on the ladder; every answer is remembered."""
@@ -83,8 +90,15 @@ class Judge:
         """The first rung that holds; `preferred` values are where the search for a witness starts."""
         key = (before, after, unit)
         if key not in self._judged:
-            self._judged[key] = self._place(before, after, unit, preferred)
+            # Always in the same order, so that a comparison the other way round finds the same example.
+            if self._rank(before) <= self._rank(after):
+                self._judged[key] = self._place(before, after, unit, preferred)
+            else:
+                self._judged[key] = self._place(after, before, unit, preferred).mirrored
         return self._judged[key]
+
+    def _rank(self, term: Term) -> tuple[int, bytes]:
+        return self._parts.size(term), self._parts.skeleton(term)
 
     def _place(self, before: Term, after: Term, unit: str, preferred: Mapping[str, Value]) -> Judgement:
         if before is after:

@@ -119,17 +119,18 @@ def _outcome(witness: Witness) -> str:
 def _fitting(report: DiffReport, page: Page, room: int) -> Iterator[str]:
     """The changes that matter one by one while there is room, then the others in a list."""
     digest = digest_of(report, full=page.full)
-    serious = [(position, change) for position, change in digest.told if change.kind >= Kind.ROUNDING]
-    for number_shown, (position, change) in enumerate(serious):
-        block = list(_change(position, change, report, page))
+    serious = [told for told in digest.told if told.change.kind >= Kind.ROUNDING]
+    for number_shown, told in enumerate(serious):
+        block = list(_change(told.position, told.change, report, page))
+        block += [f"- also {group.positions}: {code(group.sentence, _MAX_SUMMARY)}" for group in told.also]
+        block += [""] if told.also else []
         room -= sum(len(line) + 1 for line in block)
         if room < 0:
             yield f"{plural(len(serious) - number_shown, 'more change')} not shown here; see the full report."
             yield ""
             return
         yield from block
-    told = {change.fingerprint for _, change in serious}
-    harmless = [change for change in report.changes if change.kind < Kind.ROUNDING and change.fingerprint not in told]
+    harmless = [change for change in report.changes if change.kind < Kind.ROUNDING]
     outside = [f"- {code(group.quantity)}: {code(group.sentence, _MAX_SUMMARY)}" for group in digest.outside]
     without_effect = [f"- {c.kind.label}, {code(c.rule)}: {prose(c.summary)}" for c in harmless]
     count = sum(len(group.changes) for group in digest.outside)

@@ -27,7 +27,7 @@ from analyzer.render.page import Page
 from analyzer.render.rules_text import LEVEL_STYLES
 
 _WIDE: Final = 110
-_FEW_PLACES: Final = 3
+_FEW_PLACES: Final = 2
 _MANY_ACCEPTED: Final = 8
 
 
@@ -40,19 +40,16 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     _write_affected(document, report, page)
     _write_machines(document, report)
     digest = digest_of(report, full=page.full)
-    examples: dict[tuple[object, ...], int] = {}
-    for position, change in digest.told:
-        # The parts of one difference have their example and their places in common.
-        first = examples.setdefault((change.quantity, change.scenarios, change.guard, str(change.witness)), position)
-        _write_change(document, position, change, page, full=digest.is_full)
-        if first != position:
-            document.say(f"Example and places: as for {first}", "quiet", indent=1)
-            continue
+    for told in digest.told:
+        change = told.change
+        _write_change(document, told.position, change, page, full=digest.is_full)
         if change.witness is not None:
             _write_witness(document, change.witness, _unit(change))
         _write_places(document, change, None if digest.is_full else _FEW_PLACES)
         for commit in change.commits:
             document.say(f"Commit: {_commit(commit)}", indent=1, hanging=8)
+        for group in told.also:
+            document.say(f"Also {group.positions}: {group.sentence}", indent=1, hanging=4)
     _write_folded(document, digest)
     _write_accepted(document, report)
     _write_verdicts(document, report)
@@ -108,7 +105,10 @@ def _write_change(document: Document, position: int, change: Change, page: Page,
     name = f"{change.quantity} - {title}" if title else change.quantity
     heading = (Piece(f"{position}. "), Piece(f"{change.level} {change.rule}", style), Piece(f"  {name}"))
     document.write(heading, hanging=4)
-    document.say(change.summary, indent=1)
+    if full:
+        document.say(change.summary, indent=1)
+    else:
+        document.line(change.summary, indent=1)
     _write_facts(document, change)
     _write_sides(document, change, page, FULL if full else BRIEF)
 

@@ -32,9 +32,10 @@ def render_diff(report: DiffReport, page: Page) -> str:
     lines += [_effect(effect, page) for effect in report.effects if effect.broken]
     digest = digest_of(report, full=page.full)
     by_quantity: dict[str, list[Change]] = {}
-    for _, change in digest.told:
-        if change.kind >= Kind.ROUNDING:
-            by_quantity.setdefault(change.quantity, []).append(change)
+    for told in digest.told:
+        if told.change.kind >= Kind.ROUNDING:
+            more = [change for group in told.also for change in group.changes]
+            by_quantity.setdefault(told.change.quantity, []).extend([told.change, *more])
     lines += [_quantity(changes, page) for changes in by_quantity.values()]
     lines += [_elsewhere(digest.outside, page)] if digest.outside else []
     return "".join(f"{line}\n" for line in lines)

@@ -32,7 +32,7 @@ class Cut:
 
 
 FULL: Final = Cut(long=80, kept=24, long_change=160, kept_change=70, size=20_000)
-BRIEF: Final = Cut(long=20, kept=7, long_change=48, kept_change=20, size=320)
+BRIEF: Final = Cut(long=16, kept=6, long_change=32, kept_change=14, size=180)
 
 
 def mark_difference(before: str, after: str, *, colour: bool, cut: Cut = FULL) -> tuple[list[Piece], list[Piece]]:

@@ -85,7 +85,10 @@ def test_every_verdict_has_an_alert(kind: Kind) -> None:
 
 def test_a_comment_is_never_too_long_for_github() -> None:
     change = report().changes[0]
-    many = tuple(replace(change, fingerprint=str(index), summary="x" * 100_000) for index in range(300))
+    many = tuple(
+        replace(change, quantity=f"quantity_{index}", fingerprint=str(index), summary="x" * 100_000)
+        for index in range(300)
+    )
     found = comment(replace(report(), changes=many))
     assert len(found) < _COMMENT_LIMIT
     assert "more changes not shown here" in found

@@ -32,7 +32,7 @@ def test_a_word_of_any_length_is_folded() -> None:
     assert change.before is not None
     long = "x" * 200_000
     change = replace(change, summary=f"{long} became y", before=replace(change.before, text=long))
-    text = diff_text(replace(report(), changes=(change,)))
+    text = render("diff", "text", replace(report(), changes=(change,)), Page(80, full=True))
     assert len(text) < 20_000
     assert "199,600 characters" in text.replace("\n", "").replace("    ", "")
 
@@ -173,13 +173,13 @@ def test_what_no_scenario_shows_has_one_line_and_comes_last() -> None:
     assert [line.split(".")[0].strip() for line in folded] == [str(number) for number in range(4, 44)]
     assert all(line.endswith("...") and len(line) <= Page().width for line in folded)
     assert "--quantity NAME" in lines[heading + 41]
-    assert max(lines.index(line) for line in lines if line.startswith("3. ")) < heading
+    assert lines.index("  Also 2-3: semantic (coefficient-changed): mla") < heading
 
 
-def test_the_parts_of_one_difference_share_their_example() -> None:
+def test_what_changes_in_one_quantity_is_told_once() -> None:
     lines = _many(full=False)
     assert sum(line.startswith("  Example:") for line in lines) == 1
-    assert lines.count("  Example and places: as for 1") == 2
+    assert "  Also 2-3: semantic (coefficient-changed): mla" in lines
 
 
 def test_formulas_are_cut_to_what_differs_unless_asked_for_in_full() -> None:
