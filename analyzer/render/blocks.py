@@ -12,7 +12,6 @@ from analyzer.domain.judgement import CheckReport
 from analyzer.domain.report import DiffReport, Kind
 from analyzer.domain.rules import LEVELS
 from analyzer.domain.source import Revision, Span
-from analyzer.domain.terms import Scalar
 from analyzer.render.document import Document
 from analyzer.render.page import Page
 
@@ -37,11 +36,6 @@ def number(value: Value) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
-
-
-def fraction(value: Scalar) -> str:
-    """A default fraction: a number, what is raised instead, or that there is none."""
-    return "none" if value is None else value if isinstance(value, str) else f"{value:.4g}"
 
 
 def share(relative: float) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from analyzer.domain.extraction import Gap
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.domain.source import Revision, Span
-from analyzer.render.blocks import fraction, number, plural, revision_title, share, verdict_sentence
+from analyzer.render.blocks import number, plural, revision_title, share, verdict_sentence
 from analyzer.render.digest import digest_of
 from analyzer.render.effects import effect_advice, effect_change, effect_failure
 from analyzer.render.fractions import FRACTIONS_TITLE, by_family, fraction_table, fractions_unchanged

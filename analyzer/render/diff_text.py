@@ -8,7 +8,6 @@ from typing import Final
 from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side, Witness
 from analyzer.render.blocks import (
     coverage_line,
-    fraction,
     number,
     places,
     plural,

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from analyzer.domain.judgement import CheckReport
-from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, MachineFraction, Side
+from analyzer.domain.report import Change, CommitReference, DiffReport, Kind, Side
 from analyzer.domain.source import Revision, Span
 from analyzer.render.formats import render
 from analyzer.render.markup import code, prose
@@ -182,12 +182,6 @@ def test_an_error_is_not_written_as_mathematics() -> None:
     text = render("diff", "markdown", replace(found, changes=(replace(found.changes[0], after=side),)), Page())
     assert r"\text{raises" not in text
     assert "+ raises UnboundLocalError" in text
-
-
-def test_the_default_fraction_on_common_machines_is_a_table() -> None:
-    row = MachineFraction("80 GB", 81_920, 8, 0.83, "ValueError")
-    text = render("diff", "markdown", replace(report(), default_fractions=(row,)), Page())
-    assert "| 80 GB | 8 | 0\\.83 | ValueError |" in text
 
 
 def test_a_comment_folds_what_no_scenario_shows() -> None:
