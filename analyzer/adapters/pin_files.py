@@ -17,11 +17,15 @@ PROJECT: Final = "sglang"
 _COMMENT: Final = re.compile(r"(^|\s)#.*")
 _OPTION: Final = re.compile(r"\s--?\w[\w-]*([= ]\S*)?")
 _IMAGE: Final = re.compile(r"(?:^|[\s\"'=/])sglang:(?P<tag>[\w.${}:-]+)")
-_ARGUMENT: Final = re.compile(r"^\s*(?:ARG|ENV)\s+(?P<name>\w+)[=\s]+[\"']?(?P<value>[\w.+-]+)", re.MULTILINE)
+_ARGUMENT: Final = re.compile(r"^[ \t]*(?:ARG|ENV)[ \t]+(?P<name>\w+)[= \t]+[\"']?(?P<value>[\w.+-]+)", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\$\{?(?P<name>\w+)(?::-(?P<default>[\w.+-]+))?\}?")
 # An image is tagged with the release and then what it was built for: v0.5.9-cu126, v0.5.9.post1-rocm630.
 _TAG: Final = re.compile(r"v?(?P<version>\d+(?:\.\d+)+(?:(?:rc|a|b|\.post|\.dev)\d+)*)(?:$|[-_])")
 _GIT: Final = re.compile(r"git\+[^@\s]*(?:@[^@\s/]+/)?[^@\s]*/sglang(?:\.git)?@(?P<ref>[^#\s\"']+)")
+_KEY: Final = re.compile(
+    r"^[ \t]*(?:\[[^\]\n#]*\bdependencies\.)?(?P<name>[\"']?sglang[\"']?)[ \t]*[=\]]", re.MULTILINE
+)
+_INCLUDED: Final = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[= \t]*(?P<file>\S+)", re.MULTILINE)
 _INSTALLED: Final = re.compile(r"(?<![\w.-])sglang(?:\[[\w, -]*\])?\s*={2,3}\s*(?P<version>[\w.!+-]+)")
 
 
@@ -37,6 +41,12 @@ class Mention:
 def find_mentions(name: str, text: str) -> list[Mention]:
     """Every place of the file called `name` that wants SGLang, in order."""
     return list(_reader(name.replace("\\", "/").rpartition("/")[2].lower())(text))
+
+
+def included_files(name: str, text: str) -> list[str]:
+    """The files that requirements called `name` take in."""
+    is_requirements = name.lower().endswith((".txt", ".in"))
+    return [found["file"] for found in _INCLUDED.finditer(text)] if is_requirements else []
 
 
 def _reader(name: str) -> Callable[[str], Iterator[Mention]]:
@@ -136,7 +146,7 @@ def _pyproject(text: str) -> Iterator[Mention]:
     groups = [poetry, *(group for group in _table(poetry, "group").values() if isinstance(group, dict))]
     for wanted in (_table(group, "dependencies").get(PROJECT) for group in groups):
         if wanted is not None:
-            yield _from_poetry(wanted, _line_of(text, f"{PROJECT} ="))
+            yield _from_poetry(wanted, _line_of_key(text))
 
 
 def _from_poetry(wanted: object, line: int) -> Mention:
@@ -193,6 +203,12 @@ def _line_of(text: str, part: str) -> int:
     """The line on which `part` first stands."""
     place = text.find(part)
     return text.count("\n", 0, max(place, 0)) + 1
+
+
+def _line_of_key(text: str) -> int:
+    """The line of a TOML file that gives the project as a key or as a table of its own."""
+    found = _KEY.search(text)
+    return text.count("\n", 0, found.start("name")) + 1 if found else 1
 
 
 # --- images -----------------------------------------------------------------------------

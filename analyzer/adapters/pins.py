@@ -7,7 +7,7 @@ from typing import Final
 
 from analyzer.adapters.content import MAX_FILE_SIZE
 from analyzer.adapters.git_command import GitCommand, first_line
-from analyzer.adapters.pin_files import find_mentions
+from analyzer.adapters.pin_files import find_mentions, included_files
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.pin import Pin
@@ -31,7 +31,10 @@ def read_pin(spec: str) -> Pin:
         raise UsageError(f"several versions of sglang are pinned: {places}", where=spec, hint="give one file of them")
     if not refs:
         problems = "; ".join(f"line {mention.line}: {printable(mention.problem)}" for mention in mentions)
-        raise UsageError(f"no version of sglang is pinned{f': {problems}' if problems else ''}", where=spec, hint=_HINT)
+        included = ", ".join(map(printable, included_files(file, content.decode())))
+        hint = f"the files that it includes are not read; give the one of them that pins it: {included}"
+        message = f"no version of sglang is pinned{f': {problems}' if problems else ''}"
+        raise UsageError(message, where=spec, hint=hint if included else _HINT)
     [(ref, mention)] = refs.items()
     return Pin(ref, spec, file, mention.line)
 

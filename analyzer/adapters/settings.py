@@ -60,7 +60,9 @@ def _files(folder: Path) -> Iterator[tuple[RuleFile, RuleTable]]:
 
 def _read(file: RuleFile, table: RuleTable, folder: Path, rules: RuleSet, formats: Collection[str]) -> Settings:
     repository = table.text("repository", default="")
-    fail_on = table.text("fail_on", among=_KINDS) if "fail_on" in table.names() else ""
+    fail_on = table.text("fail_on", default="")
+    if "fail_on" in table.names() and fail_on not in _KINDS:
+        table.problem("fail_on", f"fail_on is {fail_on!r}; it must be one of {', '.join(_KINDS)}")
     settings = Settings(
         scenarios=_scenarios(table, rules),
         quantities=_known(table, "quantities", rules.quantities),

@@ -346,6 +346,11 @@ class Workspace:
         Where no clone can be made, a snapshot made with other rules is better than nothing.
         """
         if self.snapshots.find(spec) is None:
+            from analyzer.adapters.versions import parse_version
+
+            if parse_version(spec) is not None and self._clone_path is None:
+                said = f"{spec} is no release whose snapshot ships with this program, so that a clone of SGLang is made"
+                self._options.progress.note(f"{said}; --source pypi reads a release without one")
             return self._extracted(self.versions, spec)
         stored = self.snapshots.load(spec)
         if stored.rules_digest != self.rules.digest:

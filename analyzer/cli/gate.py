@@ -41,22 +41,35 @@ def fail_if_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def servers_for(settings: Settings, scenarios: Sequence[str]) -> list[Server]:
-    """The servers in the settings that are of one of `scenarios`, all when empty."""
-    return [server for server in settings.servers if not scenarios or server.scenario in scenarios]
+def servers_for(settings: Settings, scenarios: Sequence[str], limits: Sequence[Limit] = ()) -> list[Server]:
+    """The servers in the settings that are of one of `scenarios`, all when empty.
+
+    Raises UsageError when that leaves none for the `limits`.
+    """
+    from analyzer.domain.errors import UsageError
+
+    found = [server for server in settings.servers if not scenarios or server.scenario in scenarios]
+    if limits and settings.servers and not found:
+        described = ", ".join(f"{server.name} ({server.scenario})" for server in settings.servers)
+        message = f"no server in the settings is of {', '.join(scenarios)}, so that no limit can be judged"
+        raise UsageError(message, hint=f"described are {described}; leave out --scenario, or describe one of it")
+    return found
 
 
-def fails_gate(report: DiffReport, threshold: Kind) -> bool:
-    """Whether a comparison fails: by the kind of a change, or by the effect on a server."""
-    return report.verdict >= threshold or report.breaks_a_limit
+def judged(report: DiffReport, asked: Kind | None, settings: Settings, limits: Sequence[Limit]) -> DiffReport:
+    """`report` with the reasons why the gate fails.
 
-
-def threshold(asked: Kind | None, configured: Kind | None, limits: Sequence[Limit]) -> Kind:
-    """The kind of change from which on the gate fails; a gate by effect needs none but a lost formula."""
+    A gate by effect needs no kind of change but a lost formula.
+    """
+    from analyzer.application.gate import judge_gate
     from analyzer.domain.report import Kind
 
+    if asked is not None:
+        return judge_gate(report, asked, "--fail-on")
+    if settings.fail_on is not None:
+        return judge_gate(report, settings.fail_on, f"fail_on in {settings.place}")
     usual = Kind.LOST if limits else Kind.ROUNDING
-    return next(kind for kind in (asked, configured, usual) if kind is not None)
+    return judge_gate(report, usual, "the gate, without --fail-on,")
 
 
 def _read_limits(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Limit, ...]:

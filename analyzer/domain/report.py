@@ -132,7 +132,7 @@ class MachineFraction:
 class DiffReport:
     """What `analyzer diff` found between two refs; what is `accepted` counts in no other field.
 
-    `effects` are those on the servers in the settings.
+    `effects` are those on the servers in the settings, `failures` the reasons why the gate of the project fails.
     """
 
     base: Revision
@@ -148,6 +148,7 @@ class DiffReport:
     accepted: tuple[Accepted, ...] = ()
     default_fractions: tuple[MachineFraction, ...] = ()
     effects: tuple[ServerEffect, ...] = ()
+    failures: tuple[str, ...] = ()
 
     @property
     def breaks_a_limit(self) -> bool:

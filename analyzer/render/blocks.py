@@ -75,6 +75,8 @@ def verdict_sentence(report: DiffReport) -> str:
     if not report.accepted:
         return VERDICTS[report.verdict]
     accepted = f"{plural(len(report.accepted), 'change')} accepted"
+    if report.verdict is Kind.IDENTICAL and report.breaks_a_limit:
+        return f"Nothing else changed in the formulas; {accepted}, but not what they do to a server."
     if report.verdict is Kind.IDENTICAL:
         return f"Nothing else changed; {accepted}."
     return f"{VERDICTS[report.verdict].rstrip('.')}; {accepted}."

@@ -47,6 +47,7 @@ def _summary(report: DiffReport, page: Page) -> Iterator[str]:
     yield ""
     yield f"> [!{_ALERTS.get(report.verdict, 'NOTE')}]"
     yield f"> **{report.verdict.label}**: {verdict_sentence(report)}"
+    yield from (f"> **fails**: {prose(failure)}" for failure in report.failures)
     yield ""
 
 

@@ -35,6 +35,8 @@ def write_diff(document: Document, report: DiffReport, page: Page) -> None:
     document.say(f"{revision_title(report.base)} -> {revision_title(report.head)}", "title", hanging=4)
     verdict = report.verdict
     document.write((Piece(verdict.label, _verdict_style(verdict)), Piece(f": {verdict_sentence(report)}")))
+    for failure in report.failures:
+        document.say(f"fails: {failure}", "bad", hanging=4)
     write_effects(document, report)
     _write_affected(document, report, page)
     _write_machines(document, report)

@@ -29,6 +29,8 @@ def render_diff(report: DiffReport, page: Page) -> str:
     names = f"{revision_title(report.base)} -> {revision_title(report.head)}"
     title, message = f"SGLang memory: {report.verdict.label}", f"{names}: {verdict_sentence(report)}"
     lines = [annotation("notice", title, message, page.pin)]
+    if report.failures:
+        lines.append(annotation("error", "SGLang memory: the check fails", "\n".join(report.failures), page.pin))
     lines += [_effect(effect, page) for effect in report.effects if effect.broken]
     digest = digest_of(report, full=page.full)
     by_quantity: dict[str, list[Change]] = {}

@@ -201,6 +201,7 @@ def diff_object(report: DiffReport) -> Object:
         "changes": [change_object(change) for change in report.changes],
         "accepted": [{**change_object(item.change), "reason": item.reason} for item in report.accepted],
         "effects": [effect_object(effect) for effect in report.effects],
+        "failures": list(report.failures),
         "gaps": _gaps(report.gaps),
         "coverage": {side: _coverage(coverage) for side, coverage in report.coverage.items()},
         "paths": {"base": _hops(report.base_path), "head": _hops(report.head_path)},

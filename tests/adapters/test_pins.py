@@ -51,6 +51,9 @@ PINNED = {
         "# FROM lmsysorg/sglang:v0.4.0\nARG VERSION=v0.5.9\nFROM docker.io/lmsysorg/sglang:${VERSION}-rocm630\n"
     ),
     "Containerfile": "ARG V=0.5.9\nFROM python:3.11\nRUN pip install 'sglang[all]==${V}'\n",
+    "default.Dockerfile": "ARG TAG\nFROM lmsysorg/sglang:${TAG:-v0.5.9}\n",
+    "g/pyproject.toml": "[tool.poetry]\nname = 'x'\n\n[tool.poetry.dependencies.sglang]\nversion = '0.5.9'\n",
+    "h/pyproject.toml": "[tool.poetry]\nname = 'x'\n\n[tool.poetry.group.gpu.dependencies]\nsglang='0.5.9'\n",
     "compose.yaml": 'services:\n  x:\n    image: "lmsysorg/sglang:v0.5.9"\n',
     "twice.txt": "sglang==0.5.9\nsglang[all]==0.5.9; sys_platform == 'linux'\n",
 }
@@ -60,6 +63,7 @@ REFUSED = {
     "open.txt": ("torch\nsglang\n", "line 2: any version is not one version"),
     "star.txt": ("sglang==0.5.*\n", "is not one version"),
     "none.txt": ("torch==2.0\n", "no version of sglang is pinned"),
+    "includes.txt": ("torch==2\n-r other.txt\n", "give the one of them that pins it: other.txt"),
     "empty.txt": ("", "no version of sglang is pinned"),
     "two.txt": ("sglang==0.5.9\nsglang==0.5.10\n", "v0.5.10 in line 2, v0.5.9 in line 1"),
     "pyproject.toml": ("[tool.poetry.dependencies]\nsglang = '^0.5.9'\n", "^0.5.9 is not one version"),

@@ -170,3 +170,10 @@ def test_mistakes_about_servers_and_limits_have_their_line_too(tmp_path: Path) -
 def test_broken_files_are_errors(text: str, tmp_path: Path) -> None:
     (tmp_path / "analyzer.toml").write_text(text)
     assert "analyzer.toml" in wrong(tmp_path)
+
+
+def test_what_is_known_includes_what_the_file_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "analyzer.toml").write_text("senarios = []\n")
+    said = wrong(tmp_path)
+    assert "unknown key 'senarios'" in said
+    assert "fail_if, fail_on, formats" in said

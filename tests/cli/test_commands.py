@@ -262,6 +262,25 @@ def test_a_limit_that_cannot_be_judged_is_a_mistake(analyzer: Run, limit: str, m
     assert message in found.err
 
 
+def test_servers_that_a_scenario_leaves_out_are_named(analyzer: Run, tmp_path: Path) -> None:
+    (tmp_path / "analyzer.toml").write_text(SERVER)
+    limit = "--fail-if", "max_total_num_tokens < -1%"
+    found = analyzer("diff", "v0.4.0", "v0.5.0", "--scenario", "dsv4", *limit)
+    assert (found.code, found.out) == (2, "")
+    assert "no server in the settings is of dsv4" in found.err
+    assert "described are chat" in found.err
+
+
+def test_the_report_says_which_rule_fails_it(analyzer: Run, tmp_path: Path) -> None:
+    settings = tmp_path / "analyzer.toml"
+    settings.write_text(f'fail_on = "semantic"\nfail_if = ["max_total_num_tokens < -50%"]\n{SERVER}')
+    found = analyzer("diff", "v0.4.0", "v0.5.0")
+    assert found.code == 1
+    assert "fails: the verdict is semantic, and fail_on in " in " ".join(found.out.split())
+    passing = analyzer("diff", "v0.4.0", "v0.5.0", "--fail-on", "lost")
+    assert (passing.code, "fails:" in passing.out) == (0, False)
+
+
 def test_a_limit_is_for_the_servers_in_the_settings(analyzer: Run) -> None:
     limit = "--fail-if", "max_total_num_tokens < -1%"
     found = analyzer("diff", "v0.4.0", "v0.5.0", *limit, "--gpu-memory", "79")

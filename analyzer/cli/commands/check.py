@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.cli.gate import fail_if_option, fail_on_option, fails_gate, servers_for, threshold
+from analyzer.cli.gate import fail_if_option, fail_on_option, judged, servers_for
 from analyzer.cli.options import Common, common_options, selection_options
 from analyzer.cli.output import emit, note_all
 from analyzer.domain.errors import UsageError
@@ -57,9 +58,9 @@ def command(
     with api.Workspace(common.for_api()) as workspace:
         settings = workspace.settings
         common = common.with_formats(settings.formats, "check")
-        servers = servers_for(settings, scenarios)
-        scenarios, quantities = scenarios or settings.scenarios, quantities or settings.quantities
         limits = limits or (settings.fail_if if against is not None else ())
+        servers = servers_for(settings, scenarios, limits)
+        scenarios, quantities = scenarios or settings.scenarios, quantities or settings.quantities
         report = api.check(
             ref,
             scenarios=scenarios,
@@ -70,9 +71,11 @@ def command(
             limits=limits,
             options=workspace,
         )
+        if report.diff is not None and not update:
+            report = replace(report, diff=judged(report.diff, fail_on, settings, limits))
         emit("check", report, common, workspace.rules, scenarios)
     if not common.in_text:
         note_all(report.notes, common)
     found = any(finding.level != "note" for finding in report.open_findings)
-    fails = report.diff is not None and fails_gate(report.diff, threshold(fail_on, settings.fail_on, limits))
-    return int(found or (fails and not update))
+    fails = report.diff is not None and bool(report.diff.failures)
+    return int(found or fails)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.cli.gate import fail_if_option, fail_on_option, fails_gate, servers_for, threshold
+from analyzer.cli.gate import fail_if_option, fail_on_option, judged, servers_for
 from analyzer.cli.options import Common, ModelOptions, common_options, model_options, selection_options, set_option
 from analyzer.cli.output import emit, note_all
 from analyzer.domain.errors import UsageError
@@ -77,7 +77,7 @@ def command(
     with api.Workspace(common.for_api()) as workspace:
         configured = workspace.settings
         limits = limits or configured.fail_if
-        servers = servers_for(configured, scenarios)
+        servers = servers_for(configured, scenarios, limits)
         pin = None
         if pins:
             old, pin = api.read_pin(base), api.read_pin(head)
@@ -93,11 +93,11 @@ def command(
         if blame:
             report = api.blame(report, scenarios=scenarios, quantities=quantities, options=common.for_api())
         report = api.accept(report, configured, baseline)
-        report = api.add_effects(report, servers, limits, options=workspace)
+        report = judged(api.add_effects(report, servers, limits, options=workspace), fail_on, configured, limits)
         emit("diff", report, common, workspace.rules, scenarios, pin=pin, full=full)
     if not common.in_text:
         note_all(report.notes, common)
-    return int(fails_gate(report, threshold(fail_on, configured.fail_on, limits)))
+    return int(bool(report.failures))
 
 
 def _compare_server(
