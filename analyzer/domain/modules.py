@@ -11,6 +11,54 @@ from analyzer.domain.syntax import ImportBinding
 # What Python runs when an instance is made, in this order.
 CONSTRUCTORS: Final = ("__init__", "__post_init__")
 
+# Decorators outside the analysed package under which a function or class still computes what it says.
+TRANSPARENT_DECORATORS: Final = frozenset(
+    {
+        "abc.abstractclassmethod",
+        "abc.abstractmethod",
+        "abc.abstractproperty",
+        "abc.abstractstaticmethod",
+        "attr.dataclass",
+        "attr.define",
+        "attr.frozen",
+        "attr.s",
+        "attrs.define",
+        "attrs.frozen",
+        "contextlib.asynccontextmanager",
+        "contextlib.contextmanager",
+        "dataclasses.dataclass",
+        "enum.unique",
+        "functools.cache",
+        "functools.cached_property",
+        "functools.lru_cache",
+        "functools.total_ordering",
+        "functools.wraps",
+        "nvtx.annotate",
+        "pydantic.dataclasses.dataclass",
+        "torch.compile",
+        "torch.compiler.disable",
+        "torch.cuda.nvtx.range",
+        "torch.enable_grad",
+        "torch.inference_mode",
+        "torch.jit.ignore",
+        "torch.jit.script",
+        "torch.jit.unused",
+        "torch.no_grad",
+        "torch._dynamo.disable",
+        "typing.final",
+        "typing.no_type_check",
+        "typing.overload",
+        "typing.override",
+        "typing.runtime_checkable",
+        "typing_extensions.deprecated",
+        "typing_extensions.final",
+        "typing_extensions.overload",
+        "typing_extensions.override",
+        "typing_extensions.runtime_checkable",
+        "warnings.deprecated",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Effects:

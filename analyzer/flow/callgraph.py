@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import networkx as nx
 
-from analyzer.domain.modules import CONSTRUCTORS, Definition, Effects
+from analyzer.domain.modules import CONSTRUCTORS, TRANSPARENT_DECORATORS, Definition, Effects
 from analyzer.domain.resolution import Resolution
 from analyzer.domain.rules import Anchors
 from analyzer.ports.program import Program
@@ -14,6 +14,15 @@ from analyzer.ports.program import Program
 _MAX_DEPTH = 6
 # Containers and strings have these; they say nothing about who is called.
 COMMON_NAMES = frozenset({"get", "update", "append", "add", "items", "keys", "pop", "extend", "join", "format", "copy"})
+
+_TRANSPARENT = frozenset(
+    {
+        *("property", "staticmethod", "classmethod", "setter", "getter", "deleter"),
+        *(name.rpartition(".")[2] for name in TRANSPARENT_DECORATORS),
+    }
+)
+# What runs of an instance that stands for a function.
+_WRAPPING_METHODS = ("__call__", "__get__")
 
 Node = tuple[str, str]
 """Receiver class key ("" for a plain function) and definition key."""
@@ -46,8 +55,29 @@ class CallGraph:
             split = [call.rpartition(".") for call in effects.calls]
             names = [(name, owner in ("self", "?")) for owner, _, name in split if name not in COMMON_NAMES]
             names += [(passed.rpartition(".")[2], False) for passed in effects.passed]
+            names += [(name, False) for name in self._wrapping_names(definition)]
             self._called[definition.key] = tuple(names)
         return self._called[definition.key]
+
+    def _wrapping_names(self, definition: Definition) -> Iterable[str]:
+        """The simple names of what runs when what wraps a definition is called."""
+        for name in self._wrappers(definition):
+            yield name.rpartition(".")[2]
+            found = self._lookup(definition, name)
+            if found is not None and found.kind == "class":
+                yield from _WRAPPING_METHODS
+
+    def _wrappers(self, definition: Definition) -> Iterable[str]:
+        """The dotted names of what a definition is wrapped in: its decorators, and what its class rebinds it to."""
+        for decorator in definition.decorators:
+            name = decorator.partition("(")[0]
+            if name.rpartition(".")[2] not in _TRANSPARENT:
+                yield name
+        if definition.owner:
+            rebound = self._program.class_facts(definition.owner).fields.get(definition.name)
+            if rebound is not None and rebound.value is not None:
+                effects = self._effects(rebound.value)
+                yield from sorted((effects.calls | effects.passed) - {"?"})
 
     def written(self, definition: Definition) -> frozenset[str]:
         """The attributes that a definition sets, on ``self`` or on anything else."""
@@ -89,7 +119,16 @@ class CallGraph:
             found.extend(self._resolve_call(receiver, definition, call))
         for name in sorted(self.effects(definition).passed):
             found.extend(self._resolve_passed(receiver, definition, name))
+        for name in self._wrappers(definition):
+            found.extend(self._resolve_wrapper(definition, name))
         return found
+
+    def _resolve_wrapper(self, definition: Definition, name: str) -> list[Node]:
+        """What a decorator runs: a function, or an instance that is called in place of what it was given."""
+        found = self._lookup(definition, name)
+        if found is not None and found.kind == "class":
+            return [node for method in (*CONSTRUCTORS, *_WRAPPING_METHODS) for node in self._method(found.key, method)]
+        return self._resolve_call("", definition, name)
 
     def _resolve_passed(self, receiver: str, definition: Definition, name: str) -> list[Node]:
         """The function that is handed on under `name`: whoever gets it may call it."""

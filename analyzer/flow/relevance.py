@@ -129,7 +129,9 @@ class ModRef:
 
     def _writes_beyond(self, definition: Definition) -> bool:
         effects = self._graph.effects(definition)
-        return not effects.writes.isdisjoint(self.relevant) or self._names_relevant(definition)
+        # What a plain function calls its `self` is somebody else's object.
+        writes = effects.writes if definition.owner else effects.writes | effects.own_writes
+        return not writes.isdisjoint(self.relevant) or self._names_relevant(definition)
 
     def _writes_itself(self, definition: Definition) -> bool:
         if definition.is_constructor:

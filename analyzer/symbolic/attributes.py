@@ -221,7 +221,7 @@ class Attributes:
         if name in ("value", "_value_"):
             return self.machine.toplevel.field_value(facts, facts.fields[member])
         method = self.find_method(key, name)
-        return None if method is None else self._bind(target, method[1], method[0])
+        return None if method is None else self.machine.members.bind(target, method[1], method[0])
 
     def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
         if target is CONFIG:
@@ -342,21 +342,7 @@ class Attributes:
     def class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
         """A property's value, a bound method or a class attribute."""
         assert info.class_key is not None
-        method = self.find_method(info.class_key, name)
-        if method is not None:
-            owner, definition = method
-            if any(part.split(".")[-1] in ("property", "cached_property") for part in definition.decorators):
-                bound = self._bind(target, definition, owner)
-                return self.machine.calls.call(bound, (), {}, state)
-            return self._bind(target, definition, owner)
-        return self._class_value(info.class_key, name)
-
-    def _class_value(self, key: str, name: str) -> Term | None:
-        """What the body of a class, or of an ancestor, assigns to a name."""
-        for cls in self.machine.program.mro(key):
-            if name in cls.fields and cls.fields[name].value is not None:
-                return self.machine.toplevel.field_value(cls, cls.fields[name])
-        return None
+        return self.machine.members.of_instance(target, info.class_key, name, state)
 
     def find_method(self, class_key: str, name: str) -> tuple[str, Definition] | None:
         """The class key and definition of the method that `name` means on instances."""
@@ -364,21 +350,6 @@ class Attributes:
             if name in cls.methods:
                 return cls.key, cls.methods[name]
         return None
-
-    def _bind(self, target: Term, definition: Definition, owner: str) -> Handle:
-        function = handle("function", f"{owner}|{definition.key}")
-        if any(decorator.split(".")[-1] == "staticmethod" for decorator in definition.decorators):
-            return function
-        world = self.machine.world
-        if any(decorator.split(".")[-1] == "classmethod" for decorator in definition.decorators):
-            target = target if isinstance(target, Handle) and target.kind == "class" else self._class_of(target, owner)
-        reference = world.fresh("bound", definition.name)
-        world.bound[reference] = (function, target)
-        return reference
-
-    def _class_of(self, target: Term, owner: str) -> Handle:
-        info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
-        return handle("class", (info.class_key if info is not None else None) or owner)
 
     def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str) -> Term:
         """An attribute of an instance whose constructor was not seen, or that nothing seen has set."""
@@ -440,17 +411,8 @@ class Attributes:
         target = handle("class", key)
         if name not in facts.methods and is_registry(facts):
             self.machine.toplevel.fill_registry(facts)
-        found = self._class_member_of_class(target, key, name) or self.machine.world.base.get(target, {}).get(name)
+        found = self.machine.members.of_class(target, key, name)
         return opaque(f"{facts.name}.{name}") if found is None else found
-
-    def _class_member_of_class(self, target: Handle, key: str, name: str) -> Term | None:
-        method = self.find_method(key, name)
-        if method is not None:
-            owner, definition = method
-            if any(part.split(".")[-1] == "classmethod" for part in definition.decorators):
-                return self._bind(target, definition, owner)
-            return handle("function", f"{owner}|{definition.key}")
-        return self._class_value(key, name)
 
     def _read_super(self, target: Handle, name: str) -> Term:
         """A method of the classes after the current one in the receiver's resolution order."""
@@ -465,7 +427,7 @@ class Attributes:
         after = order[keys.index(owner.value) + 1 :] if owner.value in keys else ()
         for cls in after:
             if name in cls.methods:
-                return self._bind(receiver, cls.methods[name], cls.key)
+                return self.machine.members.bind(receiver, cls.methods[name], cls.key)
         if name in ("__getattribute__", "__setattr__"):
             reference = world.fresh("bound", name)
             world.bound[reference] = (handle("builtin", f"object.{name}"), receiver)

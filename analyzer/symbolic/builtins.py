@@ -38,7 +38,8 @@ NAMES = frozenset(
         "int", "float", "bool", "str", "abs", "round", "min", "max", "sum", "len", "range", "any", "all",
         "isinstance", "issubclass", "getattr", "hasattr", "setattr", "callable", "list", "tuple", "set",
         "frozenset", "dict", "sorted", "enumerate", "zip", "print", "super", "type", "next", "iter", "id",
-        "reversed", "map", "filter", "repr", "vars", "object", "hash", "open", "bytes", "staticmethod", "property",
+        "reversed", "map", "filter", "repr", "vars", "object", "hash", "open", "bytes", "staticmethod", "classmethod",
+        "property",
     }
 )  # fmt: skip  # one name a line would hide the list
 
@@ -80,6 +81,9 @@ class Builtins:
             "type": self._type,
             "next": self._next,
             "iter": lambda a, k, s: a[0],
+            "staticmethod": self._wrapped("staticmethod"),
+            "classmethod": self._wrapped("classmethod"),
+            "property": self._wrapped("property"),
             "nothing": lambda a, k, s: NONE,
             "override": lambda a, k, s: self.machine.calls.write_config(k, s),
         }
@@ -351,6 +355,12 @@ class Builtins:
         if info is not None and info.class_key is not None:
             return handle("class", info.class_key)
         return opaque("type", (self.machine.plain(value),))
+
+    def _wrapped(self, kind: str) -> Callable[[Arguments, Keywords, State], Term]:
+        """A function for the body of a class, marked with how it is read there."""
+        return lambda args, keywords, state: self.machine.members.wrapped(
+            kind, args[0] if args else keywords.get("fget", NONE)
+        )
 
     def _next(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)

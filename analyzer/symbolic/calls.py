@@ -70,6 +70,9 @@ class Calls:
             case "bound":
                 function, receiver = world.bound[callee]
                 return self.call(function, (receiver, *args), keywords, state)
+            case "undecorated":
+                owner, definition = key.split("|")
+                return self._body(self.machine.program.definition(definition), owner, args, keywords, state)
             case "class":
                 return self.construct(key, args, keywords, state)
             case "closure":
@@ -82,8 +85,18 @@ class Calls:
                 return self.builtins.call(key, args, keywords, state)
             case "object":
                 return self._call_object(callee, args, keywords, state)
+            case "decorated" | "staticmethod" | "classmethod":
+                return self._call_wrapped(callee, args, keywords, state)
             case _:
                 return opaque(f"call {callee.kind}")
+
+    def _call_wrapped(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """Call the function in a wrapper; one that is not followed leaves its mark on what is returned."""
+        function, name = self.machine.world.bound[callee]
+        returned = self.call(function, args, keywords, state)
+        if callee.kind != "decorated":
+            return returned
+        return self.machine.decorators.result(str(getattr(name, "value", "")), returned)
 
     def _call_object(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         info = self.machine.world.objects.get(callee)
@@ -211,6 +224,13 @@ class Calls:
         return NONE
 
     def inline(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """Interpret what the name of `definition` stands for in place."""
+        decorated = self.machine.decorators.of_function(definition, owner)
+        if decorated is not None:
+            return self.call(decorated, args, keywords, state)
+        return self._body(definition, owner, args, keywords, state)
+
+    def _body(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Interpret the body of `definition` in place."""
         if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > 1:
             return self.machine.world.unknown(

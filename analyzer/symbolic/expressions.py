@@ -40,7 +40,7 @@ def _is_local_function(name: str, value: Term) -> bool:
         return False
     if value.kind == "function":
         return value.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1] != name
-    return value.kind in ("closure", "bound")
+    return value.kind in ("closure", "bound", "undecorated", "decorated")
 
 
 class Expressions:
@@ -108,7 +108,8 @@ class Expressions:
 
     def calls_local(self, names: frozenset[str], state: State) -> bool:
         """Whether a callee is a local function: what it may do is not known by name."""
-        return any(_is_local_function(name, state.env[name]) for name in names if name in state.env)
+        env, around = state.env, state.frame.closure
+        return any(_is_local_function(name, env[name] if name in env else around.get(name, NONE)) for name in names)
 
     def _other(self, node: ir.Expr, state: State) -> Term:
         match node:

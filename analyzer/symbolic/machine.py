@@ -35,8 +35,10 @@ from analyzer.symbolic.attributes import Attributes
 from analyzer.symbolic.calls import Calls
 from analyzer.symbolic.comprehensions import count_of
 from analyzer.symbolic.containers import tuple_of, unguarded
+from analyzer.symbolic.decorators import Decorators
 from analyzer.symbolic.effects import StatementEffects
 from analyzer.symbolic.expressions import Expressions
+from analyzer.symbolic.members import Members
 from analyzer.symbolic.methods import Methods
 from analyzer.symbolic.options import Options
 from analyzer.symbolic.origins import expression_origins, named_origins
@@ -142,6 +144,8 @@ class Machine:
         self._rewrites_opposite: dict[Term, Term] = {}
         self.span = Span("", 0, 0)
         self.attributes = Attributes(self)
+        self.members = Members(self)
+        self.decorators = Decorators(self)
         self.options = Options(self)
         self.toplevel = TopLevel(self)
         self.sequences = Sequences(self)

@@ -130,8 +130,9 @@ class Statements:
                 return Outcome(None, [Exit("return", TRUE, result, state, state.frame.span(node.line, node.end_line))])
             case ir.ImportStatement(bindings):
                 self._import(bindings, state)
-            case ir.FunctionStatement(name, parameters, body):
-                state.env[name] = self.machine.expressions.closure(name, parameters, body, state)
+            case ir.FunctionStatement(name, parameters, body, decorators):
+                function = self.machine.expressions.closure(name, parameters, body, state)
+                state.env[name] = self.machine.decorators.apply(function, decorators, state)
             case ir.Jump(kind):
                 if kind != "pass":
                     return Outcome(None, [Exit(kind, TRUE, NONE, state)])

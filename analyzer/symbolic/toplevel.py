@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from analyzer.domain.modules import ClassFacts, Field, ModuleFacts
+from analyzer.domain.syntax import Expr, Name
 from analyzer.domain.terms import NONE, Handle, Term, atom, constant, handle
+from analyzer.symbolic.effects import walk_syntax
 from analyzer.symbolic.state import Frame, State
 
 if TYPE_CHECKING:
@@ -36,9 +39,30 @@ class TopLevel:
             self._globals[key] = self.machine.world.unknown(
                 "cycle", "a class attribute that needs itself", self.machine.span
             )
-            self._globals[key] = self.evaluate_text(field.value, cls.module, cls.path, field.line)
+            self._globals[key] = self._class_value(cls, field)
             self._announce(self._globals[key], cls, field.name)
         return self._globals[key]
+
+    def _class_value(self, cls: ClassFacts, field: Field) -> Term:
+        """The value of a field, evaluated in the body of its class."""
+        assert field.value is not None
+        expression = self.machine.lowering.expression(field.value)
+        state = State(Frame(cls.module, cls.path, field.line, "<module>"))
+        state.env = self.class_scope(cls, (expression,), field.line)
+        value = self.machine.force(self.machine.expressions.evaluate(expression, state))
+        self._keep(state)
+        return value
+
+    def class_scope(self, cls: ClassFacts, expressions: Iterable[Expr], line: int) -> dict[str, Term]:
+        """What the names in `expressions` are bound to in the body of `cls` before `line`."""
+        bound: dict[str, Term] = {}
+        for name in {part.id for node in expressions for part in walk_syntax(node) if isinstance(part, Name)}:
+            method, field = cls.methods.get(name), cls.fields.get(name)
+            if field is not None and field.value is not None and field.line < line:
+                bound[name] = self.field_value(cls, field)
+            elif method is not None and method.line < line:
+                bound[name] = handle("function", f"{cls.key}|{method.key}")
+        return bound
 
     def _announce(self, value: Term, owner: ClassFacts, name: str) -> None:
         """Tell a descriptor its name, as Python does when it makes the class."""
@@ -66,6 +90,15 @@ class TopLevel:
         """What ran once, outside every path, holds for all of them."""
         for target, attributes in state.heap.items():
             self.machine.world.base.setdefault(target, {}).update(attributes)
+
+    def keep_made(self, state: State, start: int) -> None:
+        """Of what ran outside every path, keep what it made after the world had counted to `start`, and set on classes.
+
+        What it entered into what was there before is entered again by whoever runs it for that.
+        """
+        for target, attributes in state.heap.items():
+            if self.machine.world.is_newer(target, start) or (isinstance(target, Handle) and target.kind == "class"):
+                self.machine.world.base.setdefault(target, {}).update(attributes)
 
     def fill_registry(self, facts: ClassFacts) -> None:
         """Make the calls at the top level of the class's module once, for what they enter into the class."""
@@ -106,7 +139,7 @@ class TopLevel:
             case "function":
                 return handle("function", f"|{key}")
             case "class":
-                return handle("class", key)
+                return self.machine.decorators.of_class(key)
             case "module":
                 return handle("module", key)
             case "global":

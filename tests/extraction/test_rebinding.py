@@ -1,0 +1,144 @@
+"""What a name stands for besides its definition: decorators, class bodies that bind it again, patches, hooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.domain.extraction import Extraction
+from tests.support.project import RUNNER, TOKENS, UTILS, disagreements, extracted, minimal_project
+
+WRAPPERS = """
+import functools
+
+def ninety(f):
+    def g(self, *a, **k):
+        return f(self, *a, **k) * 9 // 10
+    return g
+
+def halving(f):
+    def g(self, *a, **k):
+        self.mem_fraction_static /= 2
+        return f(self, *a, **k)
+    return g
+
+def scaled(by):
+    def outer(f):
+        @functools.wraps(f)
+        def g(*a, **k):
+            return f(*a, **k) * by
+        return g
+    return outer
+
+class Twice:
+    def __init__(self, f):
+        self.f = f
+    def __get__(self, instance, kind=None):
+        return lambda *a: self.f(instance, *a) * 2
+
+class Called:
+    def __init__(self, f):
+        self.f = f
+    def __call__(self, *a):
+        return self.f(*a) + 1
+
+def seven(cls):
+    cls.bytes_per_token = lambda self: 7
+    return cls
+"""
+PROFILE, POOL, CLASS = "    def profile_max_num_token", "    def init_memory_pool", "class ModelRunner"
+HALVED = "int((available_gpu_memory - pre_model_load_memory * (1 - mem_fraction_static / 2)) * GIB // cell)"
+
+
+def varied(path: str, old: str, new: str, more: dict[str, str] | None = None) -> Extraction:
+    """The project with a piece of one file replaced, and the wrappers in its runner."""
+    files = minimal_project(module=WRAPPERS)
+    assert old in files[path]
+    return extracted(files | {path: files[path].replace(old, new, 1)} | (more or {}))
+
+
+DECORATED = {
+    "a function": (PROFILE, "ninety", "tokens * 9 // 10"),
+    "what a call returns": (PROFILE, "scaled(3)", "tokens * 3"),
+    "one over the other": (PROFILE, "ninety\n    @scaled(3)", "tokens * 3 * 9 // 10"),
+    "one that sets an attribute": (POOL, "halving", HALVED),
+    "one that binds itself": (PROFILE, "Twice", "tokens * 2"),
+    "one that changes nothing": (PROFILE, "torch.no_grad()", "tokens"),
+}
+
+
+@pytest.mark.parametrize(("place", "decorator", "expression"), DECORATED.values(), ids=DECORATED)
+def test_a_method_is_what_its_decorator_returns(place: str, decorator: str, expression: str) -> None:
+    extraction = varied(RUNNER, place, f"    @{decorator}\n{place}")
+    assert disagreements(extraction, expression) == []
+    assert extraction.gaps == ()
+
+
+def test_an_instance_stands_for_a_function() -> None:
+    files = {"module": WRAPPERS + "\n@Called\ndef count(left, cell):\n    return int(left * (1 << 30) // cell)\n"}
+    files["profile"] = """
+        after = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1)
+        return count(after - before * (1 - self.mem_fraction_static), self.bytes_per_token())
+    """
+    extraction = extracted(**files)
+    assert disagreements(extraction, "tokens + 1") == []
+    assert extraction.gaps == ()
+
+
+def test_a_class_is_what_its_decorator_makes_of_it() -> None:
+    extraction = varied(RUNNER, CLASS, f"@seven\n{CLASS}")
+    assert disagreements(extraction, "int(budget * GIB // 7)") == []
+    assert extraction.gaps == ()
+
+
+def test_a_nested_function_is_what_its_decorator_returns() -> None:
+    extraction = extracted(
+        module=WRAPPERS,
+        pool="@scaled(2)\ndef size():\n    return self.profile_max_num_token(before)\n"
+        "self.max_total_num_tokens = size()",
+    )
+    assert disagreements(extraction, "tokens * 2") == []
+    assert extraction.gaps == ()
+
+
+def test_the_measuring_function_is_what_its_decorator_returns() -> None:
+    scaled = "def ninth(f):\n    def g(*a, **k):\n        return f(*a, **k) / 9\n    return g\n\n@ninth\n"
+    plain, changed = extracted(), varied(UTILS, "def get_available", f"{scaled}def get_available")
+    assert changed.quantities["available_gpu_memory"].term != plain.quantities["available_gpu_memory"].term
+
+
+@pytest.mark.parametrize("place", [PROFILE, CLASS], ids=["method", "class"])
+def test_a_decorator_that_is_not_followed_is_a_gap(place: str) -> None:
+    margin = " " * (len(place) - len(place.lstrip()))
+    extraction = varied(RUNNER, place, f"{margin}@torch.magic\n{place}")
+    assert any(gap.construct == "@torch.magic" and TOKENS in gap.affects for gap in extraction.gaps)
+
+
+REBOUND = {
+    "a function around it": ("    profile_max_num_token = ninety(profile_max_num_token)\n", "tokens * 9 // 10"),
+    "a function with an effect": ("    init_memory_pool = halving(init_memory_pool)\n", HALVED),
+    "a lambda": ("    bytes_per_token = lambda self: 7 * self.tp_size\n", "int(budget * GIB // (7 * tp_size))"),
+    "a static method": ("    bytes_per_token = staticmethod(lambda: 7)\n", "int(budget * GIB // 7)"),
+}
+
+
+@pytest.mark.parametrize(("line", "expression"), REBOUND.values(), ids=REBOUND)
+def test_the_last_binding_in_a_class_body_counts(line: str, expression: str) -> None:
+    files = minimal_project(module=WRAPPERS)
+    extraction = extracted(files | {RUNNER: files[RUNNER].rstrip() + "\n\n" + line})
+    assert disagreements(extraction, expression) == []
+    assert extraction.gaps == ()
+
+
+def test_a_function_that_a_class_body_takes_over_is_a_method() -> None:
+    helper = """\
+        def bytes_per_token(self):
+            heads = self.model_config.get_num_kv_heads(self.tp_size)
+            return heads * self.model_config.head_dim * self.model_config.num_hidden_layers * 4
+    """
+    files = minimal_project(imports="from sglang.srt.cell import bytes_per_token")
+    taken = files[RUNNER].replace(
+        "    def bytes_per_token(self):", "    bytes_per_token = bytes_per_token\n\n    def unused(self):", 1
+    )
+    extraction = extracted(files | {RUNNER: taken, "sglang/srt/cell.py": helper})
+    assert disagreements(extraction, "tokens") == []
+    assert extraction.gaps == ()
