@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from math import floor, gcd
 from typing import Final
 
@@ -40,9 +41,21 @@ class Comparisons:
         for signed in (part, self._numbers.scale(part, -1)):
             if self._numbers.at_least(signed):
                 return self._diagrams.negate(self.above_zero(signed, strict=True))
+        picked = self._zero_of_extreme(part)
+        if picked is not None:
+            return picked
         part = self._numbers.clear(part)[0]
         part = self._numbers.scale(part, 1 / self._numbers.content(part))
         return self._diagrams.ask(self._pool.guard("zero", "", (part,)))
+
+    def _zero_of_extreme(self, part: Polynomial) -> Form | None:
+        """``min(a, b) == a`` is ``b >= a``: the least of several is zero where one is and no other is less."""
+        found = split_minimum(self._numbers, part)
+        if found is None or self._numbers.zero not in found[0]:
+            return None
+        options, is_minimum = found
+        others = [self._numbers.scale(option, 1 if is_minimum else -1) for option in options if option.terms]
+        return reduce(self._diagrams.both, (self.above_zero(other, strict=False) for other in others))
 
     def _by_bounds(self, part: Polynomial, *, strict: bool) -> Form | None:
         low, high = self._numbers.bounds(part)
@@ -53,7 +66,7 @@ class Comparisons:
         return None
 
     def _canonical(self, part: Polynomial, *, strict: bool) -> Form:
-        part = self._numbers.clear(part)[0]
+        part = self._numbers.without_common_factor(self._numbers.clear(part)[0])
         rewritten = self._without_minimum(part, strict=strict) or self._without_floor(part, strict=strict)
         if rewritten is not None:
             return rewritten
@@ -90,11 +103,12 @@ class Comparisons:
         return first
 
     def _without_floor(self, part: Polynomial, *, strict: bool) -> Form | None:
-        """``floor(z) >= n`` is ``z >= n`` for a whole n."""
+        """``floor(z) >= n`` is ``z >= n`` for a whole n; of several floors, one that is added goes first."""
         floors = [(m, c) for m, c in part.terms if any(factor.kind == "floor" for factor, _ in m)]
-        if len(floors) != 1 or len(floors[0][0]) != 1 or floors[0][0][0][1] != 1 or abs(floors[0][1]) != 1:
+        alone = [(m, c) for m, c in floors if len(m) == 1 and m[0][1] == 1 and abs(c) == 1]
+        if not alone or (len(floors) > 1 and not any(c > 0 for _, c in alone)):
             return None
-        (monomial, sign), numbers = floors[0], self._numbers
+        (monomial, sign), numbers = max(alone, key=lambda item: item[1]), self._numbers
         rest = numbers.add(part, self._pool.polynomial({monomial: -sign}))
         (inner,) = monomial[0][0].args
         if not integral(rest) or not isinstance(inner, Polynomial):

@@ -14,7 +14,7 @@ from typing import Final
 
 from analyzer.compare.diagrams import Diagrams, prune
 from analyzer.compare.forms import Branch, Failure, Form, Guard, Literal, Polynomial, Pool
-from analyzer.compare.guards import Comparisons
+from analyzer.compare.guards import Comparisons, split_minimum
 from analyzer.compare.polynomials import Polynomials, number_of, sole_factor
 from analyzer.compare.rounding import Roundings
 from analyzer.domain.build import negate
@@ -351,6 +351,9 @@ class Normaliser:
         difference = self._numbers.subtract(then, otherwise)
         self._merging = True
         try:
+            for chosen, whole, holds in ((then, otherwise, True), (otherwise, then, False)):
+                if self._is_extreme_of(whole, chosen, guard, holds=holds):
+                    return whole
             for part, smallest in ((difference, False), (self._numbers.scale(difference, -1), True)):
                 for strict in (True, False):
                     if self._asks(guard, self._comparisons.above_zero(part, strict=strict)):
@@ -358,6 +361,26 @@ class Normaliser:
         finally:
             self._merging = False
         return None
+
+    def _is_extreme_of(self, whole: Polynomial, chosen: Polynomial, guard: Guard, *, holds: bool) -> bool:
+        """Whether `whole` is a minimum or maximum that is `chosen` wherever the answer to `guard` is `holds`."""
+        found = split_minimum(self._numbers, whole)
+        if found is None or chosen not in found[0]:
+            return False
+        options, is_minimum = found
+        beside = [option for option in options if option is not chosen]
+        gaps = [self._numbers.subtract(*((o, chosen) if is_minimum else (chosen, o))) for o in beside]
+        return all(self._follows(gap, guard, holds=holds) for gap in gaps)
+
+    def _follows(self, gap: Polynomial, guard: Guard, *, holds: bool) -> bool:
+        """Whether the answer to `guard` makes `gap` not negative, a common factor that never is left aside."""
+        form = self._comparisons.above_zero(self._numbers.without_common_factor(gap), strict=False)
+        if form is self._pool.true:
+            return True
+        if not isinstance(form, Branch):
+            return False
+        decided = self._comparisons.decide(form.guard, ((guard, holds),))
+        return decided is not None and (form.then if decided else form.otherwise) is self._pool.true
 
     def _asks(self, guard: Guard, form: Form) -> bool:
         return (

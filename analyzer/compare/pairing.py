@@ -154,11 +154,20 @@ class Sides:
         """The pair with sub-quantities opened that only one side names."""
         for _ in range(_MAX_ROUNDS):
             first, second = symbols_of(before), symbols_of(after)
-            new = (self.base.expand(before, first - second), self.head.expand(after, second - first))
+            left, right = self._uppermost(first - second, second - first)
+            new = (self.base.expand(before, left), self.head.expand(after, right))
             if new == (before, after):
                 break
             before, after = new
         return before, after
+
+    def _uppermost(self, left: frozenset[str], right: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Of what only one side names, what nothing that only the other names is made of: opening it aligns them."""
+        below_left, below_right = (
+            frozenset(read for name in names for read in self.reads(name)) for names in (left, right)
+        )
+        upper = left - below_right, right - below_left
+        return upper if any(upper) else (left, right)
 
     def opened(self, before: Term, after: Term) -> tuple[Term, Term]:
         """The pair with every sub-quantity opened."""

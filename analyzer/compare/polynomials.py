@@ -114,6 +114,21 @@ class Polynomials:
             return self.pool.polynomial({((group, -1),): 1 / content})
         return self.scale(self.lone(self.pool.factor("inverse", "", (primitive,))), 1 / content)
 
+    def without_common_factor(self, part: Polynomial) -> Polynomial:
+        """`part` divided by the factors that all its terms share and that are known to be positive."""
+        if not part.terms:
+            return part
+        monomials = [dict(monomial) for monomial, _ in part.terms]
+        shared = {
+            factor: min(monomial.get(factor, 0) for monomial in monomials)
+            for factor in monomials[0]
+            if factor.low is not None and factor.low > 0
+        }
+        divisor: Monomial = tuple((factor, -exponent) for factor, exponent in shared.items() if exponent > 0)
+        if not divisor:
+            return part
+        return self.pool.polynomial({_merge(monomial, divisor): coefficient for monomial, coefficient in part.terms})
+
     def content(self, part: Polynomial) -> Fraction:
         """The number that leaves coprime integers with a positive first one when divided out."""
         numbers = [coefficient for _, coefficient in part.terms]

@@ -10,6 +10,7 @@ from tests.support.terms import extraction, rule_set
 _RULES = rule_set()
 _REST = "(available_gpu_memory - pre_model_load_memory * (1 - mem_fraction_static))"
 _TOKENS = f"int({_REST} * (1 << 30) // cell_size)"
+_PAGES = "n // page_size * page_size"
 _CELL = "num_kv_heads * head_dim * num_layers * 2 * kv_element_size"
 
 
@@ -44,6 +45,8 @@ _EQUAL = [
     ("b if a > b else a", "min(a, b)"),
     ("2 * min(a, b) + n", "min(2 * a + n, 2 * b + n)"),
     ("min(n, m) / m", "min(n / m, 1)"),
+    (f"{_PAGES} if {_PAGES} <= m else min({_PAGES}, m) // page_size * page_size", "min(n, m) // page_size * page_size"),
+    (f"{_PAGES} if min(m, {_PAGES}) == {_PAGES} else m // page_size * page_size", "min(n, m) // page_size * page_size"),
     ("min(max(n, 5), 100)", "max(min(n, 100), 5)"),
     ("max(1, n // m)", "n // m if n // m > 0 else 1"),
     ("a if p else b", "b if not p else a"),
