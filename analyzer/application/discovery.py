@@ -88,6 +88,7 @@ class Exploration:
         sizing = ""
         relevance = ModRef(self.graph, self._rules.anchors, universe, relevant, sizing)
         for _ in range(_MAX_PASSES):
+            patching = self.program.patching()
             run = interpret(self.program, self.frontend, self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
             grown = dict(relevant)
@@ -96,8 +97,11 @@ class Exploration:
             # A first pass may only see an opt-in second sizing.
             found = _sizing_definition(run, root.sink) or sizing
             universe |= self.reached(run)
+            patched = self.program.patching()
+            universe |= self.graph.patch(patched)
             following = ModRef(self.graph, self._rules.anchors, universe, grown, found)
-            if found == sizing and not any(missed(s, relevance, following) for s in run.machine.skipped.values()):
+            settled = found == sizing and patched == patching
+            if settled and not any(missed(s, relevance, following) for s in run.machine.skipped.values()):
                 break
             relevant, sizing, relevance = grown, found, following
         if not sizing:

@@ -57,6 +57,7 @@ class OptionExploration:
         until: dict[str, Position] = dict.fromkeys(wanted, ALWAYS)
         schedule = self._schedule(universe, relevant, until)
         for _ in range(_MAX_PASSES):
+            patching = program.patching()
             run = interpret(program, self._exploration.frontend, self._rules, schedule, root, {})
             for name in wanted:
                 run.option_value(name)
@@ -64,9 +65,11 @@ class OptionExploration:
                 relevant[name] = relevant.get(name, frozenset()) | owners
                 until[name] = max(until.get(name, ()), run.machine.read_until[name])
             universe |= self._exploration.reached(run)
+            universe |= graph.patch(program.patching())
             following = self._schedule(universe, relevant, until)
             skipped = run.machine.skipped.items()
-            if not any(missed(done, schedule.view(at), following.view(at)) for at, done in skipped):
+            settled = program.patching() == patching
+            if settled and not any(missed(done, schedule.view(at), following.view(at)) for at, done in skipped):
                 self._exploration.conclude(following.view(()))
                 return run
             schedule = following

@@ -167,7 +167,8 @@ class ModuleFacts:
     """One file: what it imports, defines and binds.
 
     `stars` are modules imported with ``*``; `reassigned` are names that some function declares global;
-    `calls` are the top-level statements that only call something, such as entries of a registry.
+    `calls` are the top-level statements that only call something, such as entries of a registry;
+    `patches` those that set attributes (their `names`) of what is defined elsewhere.
     """
 
     module: str
@@ -179,6 +180,7 @@ class ModuleFacts:
     statements: tuple[ModuleStatement, ...]
     calls: tuple[ModuleStatement, ...]
     reassigned: frozenset[str]
+    patches: tuple[ModuleStatement, ...] = ()
 
     @property
     def definitions(self) -> tuple[Definition, ...]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 import networkx as nx
 
-from analyzer.domain.modules import CONSTRUCTORS, TRANSPARENT_DECORATORS, Definition, Effects
+from analyzer.domain.modules import CONSTRUCTORS, TRANSPARENT_DECORATORS, Definition, Effects, ModuleFacts
 from analyzer.domain.resolution import Resolution
 from analyzer.domain.rules import Anchors
 from analyzer.ports.program import Program
 
 _MAX_DEPTH = 6
+_NAME = re.compile(r"[A-Za-z_]\w*")
 # Containers and strings have these; they say nothing about who is called.
 COMMON_NAMES = frozenset({"get", "update", "append", "add", "items", "keys", "pop", "extend", "join", "format", "copy"})
 
@@ -42,7 +44,24 @@ class CallGraph:
         self.graph: nx.DiGraph[Node] = nx.DiGraph()
         self._expanded: set[Node] = set()
         self._closures: dict[Node, frozenset[Node]] = {}
+        # What stands for an attribute after a module has set it.
+        self._aliases: dict[str, set[str]] = {}
         self._called: dict[str, tuple[tuple[str, bool], ...]] = {}
+
+    def patch(self, modules: Iterable[ModuleFacts]) -> frozenset[Node]:
+        """Note what `modules` set on classes and modules; what may be called in its place, with all it may call."""
+        found: set[Node] = set()
+        for facts in modules:
+            for statement in facts.patches:
+                for name in sorted(_NAME.findall(statement.text)):
+                    replacement = facts.functions.get(name)
+                    if replacement is None:
+                        continue
+                    found |= self.closure(("", replacement.key))
+                    for attribute in statement.names:
+                        self._aliases.setdefault(attribute, set()).add(name)
+        self._called.clear()
+        return frozenset(found)
 
     def effects(self, definition: Definition) -> Effects:
         """The names that a definition touches."""
@@ -56,6 +75,7 @@ class CallGraph:
             names = [(name, owner in ("self", "?")) for owner, _, name in split if name not in COMMON_NAMES]
             names += [(passed.rpartition(".")[2], False) for passed in effects.passed]
             names += [(name, False) for name in self._wrapping_names(definition)]
+            names += [(alias, False) for name, _ in names for alias in sorted(self._aliases.get(name, ()))]
             self._called[definition.key] = tuple(names)
         return self._called[definition.key]
 

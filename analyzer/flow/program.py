@@ -39,6 +39,10 @@ class TreeProgram:
             self._modules[name] = self._load(name)
         return self._modules[name]
 
+    def patching(self) -> tuple[ModuleFacts, ...]:
+        """The modules looked into so far that set attributes of what others define, in the order of looking."""
+        return tuple(facts for facts in self._modules.values() if facts is not None and facts.patches)
+
     def _load(self, name: str) -> ModuleFacts | None:
         if not self.is_internal(name):
             return None

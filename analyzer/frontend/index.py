@@ -61,6 +61,8 @@ class _Indexer:
         self._classes: dict[str, ClassFacts] = {}
         self._statements: list[ModuleStatement] = []
         self._calls: list[ModuleStatement] = []
+        self._patches: list[ModuleStatement] = []
+        self._bound: set[str] = set()
 
     def index(self, tree: ast.Module) -> ModuleFacts:
         for node in tree.body:
@@ -75,6 +77,7 @@ class _Indexer:
             tuple(self._statements),
             tuple(self._calls),
             self._reassigned,
+            tuple(self._patches),
         )
 
     def _visit(self, node: ast.stmt) -> None:
@@ -115,6 +118,14 @@ class _Indexer:
         names = frozenset(
             child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)
         )
+        for owner, attributes in _patched(node).items():
+            if owner in self._bound:
+                # What a variable of the module holds is changed where the variable is set.
+                names |= {owner}
+            else:
+                self._patches.append(ModuleStatement(frozenset(attributes), self._text(node), node.lineno))
+                break
+        self._bound |= names
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=changed)))):
                 names |= {changed}
@@ -180,6 +191,26 @@ class _Indexer:
         margin = node.col_offset
         # A blank line shorter than the margin stays a line, or all lines after it would move.
         return "".join((line[margin:] or "\n") if line[:margin].isspace() else line for line in block)
+
+
+def _patched(root: ast.stmt) -> dict[str, set[str]]:
+    """The names whose attributes a top-level statement sets, with these attributes; ``*`` for a computed one."""
+    found: dict[str, set[str]] = {}
+    pending: list[ast.AST] = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                continue
+            case ast.Attribute(attr=attribute, ctx=ast.Store() | ast.Del()):
+                found.setdefault(_dotted(node).partition(".")[0], set()).add(attribute)
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, _]):
+                named = str(name.value) if isinstance(name, ast.Constant) else "*"
+                found.setdefault(_dotted(owner).partition(".")[0], set()).add(named)
+            case _:
+                pass
+        pending.extend(ast.iter_child_nodes(node))
+    return found
 
 
 def _parameters(args: ast.arguments) -> tuple[tuple[str, str | None], ...]:

@@ -15,6 +15,10 @@ class Program(Protocol):
         """The facts of module `name`; None when the tree has no such file."""
         ...
 
+    def patching(self) -> tuple[ModuleFacts, ...]:
+        """The modules looked into so far that set attributes of what others define, in the order of looking."""
+        ...
+
     def is_internal(self, module: str) -> bool:
         """Whether `module` belongs to the analysed package."""
         ...

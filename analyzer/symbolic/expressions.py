@@ -107,7 +107,9 @@ class Expressions:
         return self.machine.value(self.evaluate(node, state))
 
     def calls_local(self, names: frozenset[str], state: State) -> bool:
-        """Whether a callee is a local function: what it may do is not known by name."""
+        """Whether a callee is a local function, or one that was replaced: what it may do is not known by name."""
+        if not names.isdisjoint(self.machine.toplevel.patched):
+            return True
         env, around = state.env, state.frame.closure
         return any(_is_local_function(name, env[name] if name in env else around.get(name, NONE)) for name in names)
 
@@ -145,6 +147,9 @@ class Expressions:
             return state.refine(state.env[name])
         if name in state.frame.closure:
             return state.refine(state.frame.closure[name])
+        patched = self.machine.toplevel.patched_name(state.frame.module, name)
+        if patched is not None:
+            return patched
         resolved = self.machine.program.resolve(state.frame.module, name)
         if resolved is not None:
             return self.machine.toplevel.from_resolution(resolved.kind, resolved.key)

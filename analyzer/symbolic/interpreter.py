@@ -132,6 +132,7 @@ def interpret(  # noqa: PLR0913, PLR0917 - everything that a run starts from
         machine.opt_in = frozenset()
         machine.world.objects[CONFIG] = ObjectInfo("instance", start.options, "self")
     with deep_recursion():
+        machine.toplevel.patch(program.patching())
         args: tuple[Term, ...] = ()
         if receiver:
             args = (_receiver(machine, root, receiver, start.options),)

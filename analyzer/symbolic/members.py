@@ -31,7 +31,7 @@ class Members:
     def of_instance(self, target: Term, key: str, name: str, state: State) -> Term | None:
         """What `name` means on an instance: a property's value, a bound method or a class attribute."""
         for cls in self.machine.program.mro(key):
-            found = self._own(cls, name)
+            found = state.heap.get(handle("class", cls.key), {}).get(name) or self._own(cls, name)
             if isinstance(found, Definition):
                 return self._method(target, found, cls.key, state)
             if found is not None:

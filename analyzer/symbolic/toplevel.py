@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from analyzer.domain.modules import ClassFacts, Field, ModuleFacts
+from analyzer.domain.build import conditional, truth
+from analyzer.domain.modules import ClassFacts, Field, ModuleFacts, ModuleStatement
 from analyzer.domain.syntax import Expr, Name
 from analyzer.domain.terms import NONE, Handle, Term, atom, constant, handle
 from analyzer.symbolic.effects import walk_syntax
@@ -30,6 +31,8 @@ class TopLevel:
         self.machine = machine
         self._globals: dict[str, Term] = {}
         self._called: set[str] = set()
+        # The names that somebody has set on a class or a module from outside.
+        self.patched: set[str] = set()
 
     def field_value(self, cls: ClassFacts, field: Field) -> Term:
         """A class-level value; a dataclass field gives its default."""
@@ -92,12 +95,14 @@ class TopLevel:
             self.machine.world.base.setdefault(target, {}).update(attributes)
 
     def keep_made(self, state: State, start: int) -> None:
-        """Of what ran outside every path, keep what it made after the world had counted to `start`, and set on classes.
+        """Of what ran outside every path, keep what it made after `start`, and what it set on classes and modules.
 
-        What it entered into what was there before is entered again by whoever runs it for that.
+        `start` is what the world had counted to. What it entered into what was there before is entered again by
+        whoever runs it for that.
         """
         for target, attributes in state.heap.items():
-            if self.machine.world.is_newer(target, start) or (isinstance(target, Handle) and target.kind == "class"):
+            shared = isinstance(target, Handle) and target.kind in ("class", "module")
+            if shared or self.machine.world.is_newer(target, start):
                 self.machine.world.base.setdefault(target, {}).update(attributes)
 
     def fill_registry(self, facts: ClassFacts) -> None:
@@ -119,8 +124,65 @@ class TopLevel:
         machine.span, machine.eager = before, eager
         self._keep(state)
 
+    def patch(self, modules: Iterable[ModuleFacts]) -> None:
+        """Carry out what the top level of `modules` sets on classes and modules."""
+        for facts in modules:
+            for statement in facts.patches:
+                self._keep_earlier(facts, statement)
+                self._run_patch(facts, statement)
+
+    def _keep_earlier(self, facts: ModuleFacts, patch: ModuleStatement) -> None:
+        """What a variable took from a class before a patch is not what the patch makes of it."""
+        for statement in facts.statements:
+            if statement.line < patch.line and any(name in statement.text for name in patch.names):
+                for name in sorted(statement.names):
+                    self.from_resolution("global", f"{facts.module}:{name}")
+
+    def _run_patch(self, facts: ModuleFacts, statement: ModuleStatement) -> None:
+        machine, before, eager = self.machine, self.machine.span, self.machine.eager
+        start = machine.world.counter
+        state = State(Frame(facts.module, facts.path, statement.line, "<module>"))
+        machine.eager = True
+        with machine.unnoted():
+            machine.statements.block(machine.lowering.statements(statement.text), state)
+        machine.span, machine.eager = before, eager
+        for target, attributes in state.heap.items():
+            if isinstance(target, Handle) and target.kind in ("class", "module"):
+                self.patched.update(attributes)
+        self.keep_made(state, start)
+
+    def patched_name(self, module: str, name: str) -> Term | None:
+        """What somebody else has set a name of `module` to, None when nobody has.
+
+        Whoever imports a name by itself has it from before or from after that.
+        """
+        if name not in self.patched:
+            return None
+        own = self._set_on(module, name)
+        if own is not None:
+            return own
+        facts = self.machine.program.module(module)
+        binding = None if facts is None else facts.imports.get(name)
+        while binding is not None and binding.member is not None:
+            written = self._set_on(binding.module, binding.member)
+            if written is not None:
+                found = self.machine.program.resolve(module, name)
+                original = NONE if found is None else self.from_resolution(found.kind, found.key)
+                reason = "a name that is imported before or after another module sets it"
+                order = self.machine.world.unknown(f"{binding.module}.{binding.member}", reason, self.machine.span)
+                return conditional(truth(order), written, original)
+            facts = self.machine.program.module(binding.module)
+            binding = None if facts is None else facts.imports.get(binding.member)
+        return None
+
+    def _set_on(self, module: str, name: str) -> Term | None:
+        return self.machine.world.base.get(handle("module", module), {}).get(name)
+
     def read_module(self, module: str, name: str) -> Term:
         """A name at the top level of an analysed module."""
+        patched = self.patched_name(module, name)
+        if patched is not None:
+            return patched
         if module.startswith("external:"):
             return atom(f"{module.removeprefix('external:')}.{name}")
         found = self.machine.program.resolve(module, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.domain.extraction import Extraction
-from tests.support.project import RUNNER, TOKENS, UTILS, disagreements, extracted, minimal_project
+from tests.support.project import RUNNER, TOKENS, UTILS, WORKER, disagreements, extracted, minimal_project
 
 WRAPPERS = """
 import functools
@@ -142,3 +142,54 @@ def test_a_function_that_a_class_body_takes_over_is_a_method() -> None:
     extraction = extracted(files | {RUNNER: taken, "sglang/srt/cell.py": helper})
     assert disagreements(extraction, "tokens") == []
     assert extraction.gaps == ()
+
+
+PATCHES = {
+    "a function": ("def cell(self):\n    return 7\n\nModelRunner.bytes_per_token = cell", "int(budget * GIB // 7)"),
+    "by name": (
+        "def cell(self):\n    return 7\n\nsetattr(ModelRunner, 'bytes_per_token', cell)",
+        "int(budget * GIB // 7)",
+    ),
+    "around what was there": (
+        (
+            "before = ModelRunner.profile_max_num_token\n"
+            "ModelRunner.profile_max_num_token = lambda self, t: before(self, t) // 2"
+        ),
+        "tokens // 2",
+    ),
+    "with an effect": (
+        (
+            "before = ModelRunner.load_model\n\n"
+            "def load(self):\n    self.mem_fraction_static /= 2\n    before(self)\n\n"
+            "ModelRunner.load_model = load"
+        ),
+        HALVED,
+    ),
+    "in a branch": (
+        "if True:\n    ModelRunner.bytes_per_token = lambda self: 7",
+        "int(budget * GIB // 7)",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", [RUNNER, WORKER], ids=["its own module", "another module"])
+@pytest.mark.parametrize(("patch", "expression"), PATCHES.values(), ids=PATCHES)
+def test_what_a_module_sets_on_a_class_counts(path: str, patch: str, expression: str) -> None:
+    files = minimal_project()
+    extraction = extracted(files | {path: f"{files[path].rstrip()}\n\n\n{patch}\n"})
+    assert disagreements(extraction, expression) == []
+    assert extraction.gaps == ()
+
+
+def test_what_a_module_sets_on_its_variable_counts() -> None:
+    module = "class Sizes:\n    def __init__(self):\n        self.cell = 1\n\nsizes = Sizes()\nsizes.cell = 7"
+    extraction = extracted(module=module, cell="return sizes.cell")
+    assert disagreements(extraction, "int(budget * GIB // 7)") == []
+    assert extraction.gaps == ()
+
+
+def test_a_name_imported_before_or_after_it_is_replaced_is_a_gap() -> None:
+    files = minimal_project()
+    patch = "import sglang.srt.utils as u\n\ndef free(*a, **k):\n    return 5.0\n\nu.get_available_gpu_memory = free\n"
+    extraction = extracted(files | {RUNNER: f"{files[RUNNER].rstrip()}\n\n\n{patch}"})
+    assert any("get_available_gpu_memory" in gap.construct and gap.affects for gap in extraction.gaps)

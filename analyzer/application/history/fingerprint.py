@@ -133,6 +133,7 @@ class Listener:
         if asked.every:
             for definition in facts.definitions:
                 said[f"driver {definition.qualname}"] = self._driver(definition)
+        said["patches"] = [meaning(statement.text) for statement in facts.patches]
         if asked.calls:
             said["calls"] = [meaning(statement.text) for statement in facts.calls]
         return {item: what for item, what in said.items() if what}
