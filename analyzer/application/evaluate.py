@@ -26,7 +26,7 @@ from analyzer.domain.scenario import (
     scenario_values,
     value_term,
 )
-from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError, deep_recursion
+from analyzer.domain.semantics import Evaluator, MissingInputError, Off, OversizedError, RaisedError, deep_recursion
 from analyzer.domain.terms import NONE, UNSET, Atom, Conditional, Symbol, Term, children, symbols_of
 from analyzer.domain.unit import parse_unit
 
@@ -102,9 +102,11 @@ class _Evaluator:
 
     def evaluate(self, case: Case) -> CaseResult:
         try:
-            values = self._accept(case)
+            return self._evaluate(case, self._accept(case))
         except UsageError as problem:
             return CaseResult(case, problem=str(problem))
+
+    def _evaluate(self, case: Case, values: Mapping[str, Value]) -> CaseResult:
         results, error, default = self._results(case, values)
         everything = frozenset().union(*self.read.values())
         ignored = self._ignored(case, values, everything)
@@ -213,6 +215,8 @@ class _Evaluator:
             value = _plain(binding.value(formula.term))
         except RaisedError as raised:
             return Result(None, unit, error=raised.exception)
+        except OversizedError as oversized:
+            raise UsageError(f"{name} cannot be computed: it comes to {oversized}") from oversized
         except MissingInputError as missing:
             if missing.name == UNSET.name:
                 return Result(None, unit, absent=True)

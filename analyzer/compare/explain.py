@@ -18,6 +18,8 @@ _DIVISIONS: Final = frozenset({"/", "//"})
 _KIB: Final = 1024
 # More than that nobody looks through, however many of them count.
 _MAX_PARTS: Final = 24
+# Longer sums and products than any formula has.
+_MAX_OPERANDS: Final = 128
 
 # The guards that lead to a place in either formula, None where one of them has no branch of its own.
 Step = tuple[Term | None, Term | None]
@@ -343,9 +345,27 @@ def _rounded_down_to(term: Term) -> tuple[Term, Term] | None:
 
 
 def _operands(op: str, term: Term) -> list[Term]:
-    if isinstance(term, Apply) and term.op == op:
-        return [part for arg in term.args for part in _operands(op, arg)]
-    return [term]
+    return _taken_apart(term, op)
+
+
+def _taken_apart(
+    term: Term, op: str, opposite: str = "", turned: Callable[[Term], Term] = lambda part: part
+) -> list[Term]:
+    """The operands of a nest of `op`, those behind its `opposite` as `turned` has them.
+
+    Shared parts count as often as they occur, so the nest is taken apart up to a bound only.
+    """
+    parts: list[Term] = []
+    stack = [(term, False)]
+    while stack:
+        node, is_turned = stack.pop()
+        if isinstance(node, Apply) and node.op in (op, opposite) and len(parts) + len(stack) < _MAX_OPERANDS:
+            first, *others = node.args
+            behind = is_turned != (node.op == opposite)
+            stack += [*((other, behind) for other in reversed(others)), (first, is_turned)]
+        else:
+            parts.append(turned(node) if is_turned else node)
+    return parts
 
 
 def _is_sum(term: Term) -> bool:
@@ -353,13 +373,7 @@ def _is_sum(term: Term) -> bool:
 
 
 def _summands(term: Term) -> list[Term]:
-    match term:
-        case Apply("+", (left, right)):
-            return _summands(left) + _summands(right)
-        case Apply("-", (left, right)):
-            return _summands(left) + [_negative(part) for part in _summands(right)]
-        case _:
-            return [term]
+    return _taken_apart(term, "+", "-", _negative)
 
 
 def _negative(term: Term) -> Term:
@@ -367,13 +381,7 @@ def _negative(term: Term) -> Term:
 
 
 def _factors(term: Term) -> list[Term]:
-    match term:
-        case Apply("*", (left, right)):
-            return _factors(left) + _factors(right)
-        case Apply("/", (left, right)):
-            return _factors(left) + [apply("/", constant(1), part) for part in _factors(right)]
-        case _:
-            return [term]
+    return _taken_apart(term, "*", "/", lambda part: apply("/", constant(1), part))
 
 
 def _joined(parts: list[Term], area: str) -> Term:

@@ -8,11 +8,13 @@ from math import gcd, lcm
 from typing import Final
 
 from analyzer.compare.forms import Factor, Form, Monomial, Number, Polynomial, Pool
+from analyzer.domain.magnitude import MAX_BITS, bits
 
 Interval = tuple[Number | None, Number | None]
 
-# A product with more terms than this stays a product of two opaque sums.
+# A product with more terms than this, or of a higher degree, stays a product of two opaque sums.
 _MAX_TERMS: Final = 64
+_MAX_DEGREE: Final = 64
 _MAX_EXPONENT: Final = 8
 _ONE: Final = 1
 
@@ -64,7 +66,7 @@ class Polynomials:
         return known
 
     def _distribute(self, left: Polynomial, right: Polynomial) -> Polynomial:
-        if len(left.terms) * len(right.terms) > _MAX_TERMS:
+        if len(left.terms) * len(right.terms) > _MAX_TERMS or _outgrows(left, right):
             return self.lone(self.pool.factor("product", "", (left, right), integer=integral(left) and integral(right)))
         total: dict[Monomial, Number] = {}
         for first, one in left.terms:
@@ -184,6 +186,18 @@ class Polynomials:
                 piece = self.multiply(piece, inner)
             result = self.add(result, piece)
         return result
+
+
+def _outgrows(left: Polynomial, right: Polynomial) -> bool:
+    """Whether the product has powers or numbers that no formula needs."""
+    (degree, size), (other_degree, other_size) = _extent(left), _extent(right)
+    return degree + other_degree > _MAX_DEGREE or size + other_size > MAX_BITS
+
+
+def _extent(part: Polynomial) -> tuple[int, int]:
+    """The largest power in `part`, and how many bits its largest number has."""
+    powers = (abs(exponent) for monomial, _ in part.terms for _, exponent in monomial)
+    return max(powers, default=0), max((bits(coefficient) for _, coefficient in part.terms), default=0)
 
 
 def number_of(form: Form) -> Number | None:

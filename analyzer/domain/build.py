@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from analyzer.domain.magnitude import TooLargeError, compute
 from analyzer.domain.operators import BOOLEAN_RESULT, COMPARISONS, OPERATORS
 from analyzer.domain.terms import (
     FALSE,
@@ -21,7 +22,6 @@ from analyzer.domain.terms import (
     Handle,
     Opaque,
     Raise,
-    Scalar,
     Symbol,
     Term,
     children,
@@ -35,9 +35,6 @@ from analyzer.domain.terms import (
 
 # A comparison of a conditional with constants is pushed into its leaves up to this many leaves.
 _MAX_PUSHED_LEAVES = 64
-
-
-_MAX_BITS = 4096
 _NEGATIVE: Final = frozenset({"not", "!=", "is not", "not in"})
 
 
@@ -321,23 +318,13 @@ def _fold_constants(op: str, args: tuple[Term, ...]) -> Term | None:
     if len(values) != len(args) or op not in OPERATORS:
         return None
     function = OPERATORS[op].function
-    if function is None or _explodes(op, values):
+    if function is None:
         return None
     try:
-        result = function(*values)
-    except (ArithmeticError, TypeError, ValueError):
+        result = compute(op, function, values)
+    except (ArithmeticError, TypeError, ValueError, TooLargeError):
         return None
     return constant(result) if isinstance(result, int | float | bool | str | None) else None
-
-
-def _explodes(op: str, values: list[Scalar]) -> bool:
-    """Whether a hostile power or shift would take all memory to compute."""
-    if op not in ("<<", "**", "*") or not all(isinstance(value, int | float) for value in values):
-        return op == "*" and any(isinstance(value, str) for value in values)
-    sizes = [int(value).bit_length() if isinstance(value, int) else 64 for value in values]
-    exponent = values[1] if isinstance(values[1], int) else 0
-    grown = {"<<": exponent, "**": sizes[0] * abs(exponent), "*": sum(sizes)}[op]
-    return grown > _MAX_BITS
 
 
 def compare(op: str, left: Term, right: Term) -> Term:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from analyzer.domain.semantics import Evaluator, Lookup, MissingInputError, Off, RaisedError, Value
+from analyzer.domain.magnitude import MAX_ELEMENTS, TooLargeError, is_too_large
+from analyzer.domain.semantics import Evaluator, Lookup, MissingInputError, Off, OversizedError, RaisedError, Value
 from analyzer.domain.terms import Constant, Opaque, Symbol, Term, constant, opaque, symbols_of, walk
 
 EACH: Final = "each"
 FOR: Final = "for"
-# What a loop may run over before it is taken for hostile.
-_MAX_ROWS: Final = 10_000
 _REDUCTIONS: Final[Mapping[str, Callable[[Sequence[Value]], Value]]] = {
     "len": len,
     "max of": max,
@@ -85,6 +84,8 @@ def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
         return _comprehension(term, lookup, evaluator) if term.args else Off(term.name)
     try:
         return _over(term, values)
+    except TooLargeError as error:
+        raise OversizedError(str(error)) from error
     except (ArithmeticError, TypeError, ValueError, IndexError) as error:
         raise RaisedError(type(error).__name__, deliberate=False) from error
 
@@ -96,6 +97,8 @@ def _over(term: Opaque, values: list[Value]) -> Value:
     if term.name == "item":
         # A list that nobody gave is empty: its elements are unknown, not an error.
         return values[0][values[1]] if _is_sequence(values[0]) and values[0] else Off(term.name)
+    if term.name != "len" and is_too_large(values[0]):
+        raise TooLargeError
     return _REDUCTIONS[term.name](values[0]) if _is_sequence(values[0]) and values[0] else _of_nothing(term, values[0])
 
 
@@ -114,7 +117,8 @@ def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
     if len(elements) != 1 or not isinstance(kind, Constant) or kind.value not in ("list", "generator", "set"):
         return Off(term.name)
     try:
-        rows = [evaluator.value(elements[0], row) for row in _rows(clauses, lookup, evaluator)]
+        turns = iter(range(MAX_ELEMENTS))
+        rows = [evaluator.value(elements[0], row) for row in _rows(clauses, lookup, evaluator, turns)]
     except _UnknownSequenceError as unknown:
         return Off(unknown.name)
     return tuple(dict.fromkeys(rows)) if kind.value == "set" else tuple(rows)
@@ -126,20 +130,24 @@ class _UnknownSequenceError(Exception):
         self.name = name
 
 
-def _rows(clauses: Sequence[tuple[Term, ...]], lookup: Lookup, evaluator: Evaluator) -> Iterator[Lookup]:
-    """One lookup for each combination of loop variables that the conditions let through."""
+def _rows(
+    clauses: Sequence[tuple[Term, ...]], lookup: Lookup, evaluator: Evaluator, turns: Iterator[int]
+) -> Iterator[Lookup]:
+    """One lookup for each combination of loop variables that the conditions let through; all loops share `turns`."""
     if not clauses:
         yield lookup
         return
     variable, iterable, *conditions = clauses[0]
     assert isinstance(variable, Opaque)
     sequence = evaluator.value(iterable, lookup)
-    if not _is_sequence(sequence) or len(sequence) > _MAX_ROWS:
+    if not _is_sequence(sequence) or is_too_large(sequence):
         raise _UnknownSequenceError(sequence.name if isinstance(sequence, Off) else EACH)
     for value in sequence:
+        if next(turns, None) is None:
+            raise _UnknownSequenceError(EACH)
         row = _Row(lookup, evaluator, variable.name, value)
         if all(evaluator.value(condition, row) for condition in conditions):
-            yield from _rows(clauses[1:], row, evaluator)
+            yield from _rows(clauses[1:], row, evaluator, turns)
 
 
 class _Row:

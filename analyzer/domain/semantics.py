@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from analyzer.domain.magnitude import GROWING, TooLargeError, compute
 from analyzer.domain.operators import COMPARISONS, OPERATORS, SEQUENCES
 from analyzer.domain.terms import (
     TRUE,
@@ -52,6 +53,10 @@ class MissingInputError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
+
+
+class OversizedError(MissingInputError):
+    """A formula comes to a value that is too large to be computed."""
 
 
 class RaisedError(Exception):
@@ -205,6 +210,7 @@ class Evaluator:
 
     def _operation(self, op: str, function: Callable[..., Any], args: tuple[Term, ...]) -> _Code:
         code = self._code
+        is_growing = op in GROWING
 
         def run(frame: _Frame) -> Value:
             values = [code(arg)(frame) for arg in args]
@@ -212,7 +218,9 @@ class Evaluator:
                 if type(value) is Off:
                     return _operate_off(op, values)
             try:
-                return function(*values)
+                return compute(op, function, values) if is_growing else function(*values)
+            except TooLargeError as error:
+                raise OversizedError(str(error)) from error
             except _FAILURES as error:
                 raise RaisedError(type(error).__name__, deliberate=False) from error
 

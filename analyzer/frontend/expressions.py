@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from analyzer.domain import syntax as ir
+from analyzer.domain.magnitude import is_too_large
 
 _BINARY = {
     cst.Add: "+",
@@ -65,7 +66,10 @@ class ExpressionLowering:
             case cst.Name(value):
                 return ir.Literal(_CONSTANTS[value], line) if value in _CONSTANTS else ir.Name(value, line)
             case cst.Integer() | cst.Float():
-                return ir.Literal(node.evaluated_value, line)
+                number = node.evaluated_value
+                if is_too_large(number):
+                    return ir.Unsupported("a number of this size", self.text(node), line)
+                return ir.Literal(number, line)
             case cst.SimpleString() | cst.ConcatenatedString() | cst.FormattedString():
                 return self._string(node, line)
             case cst.Attribute(value=value, attr=attr):

@@ -193,9 +193,12 @@ class Builtins:
     def _range(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         values = [self.machine.value(arg) for arg in args]
         bounds = [value.value for value in values if isinstance(value, Constant)]
-        if len(bounds) == len(values) and all(isinstance(bound, int) for bound in bounds):
+        # A step of zero is Python's to refuse.
+        is_known = len(bounds) == len(values) and all(isinstance(bound, int) for bound in bounds)
+        if is_known and bounds[2:] != [0]:
             numbers = range(*(int(bound or 0) for bound in bounds))
-            if len(numbers) <= _MAX_RANGE:
+            # len() has no answer beyond a machine word.
+            if not numbers[_MAX_RANGE:]:
                 return self.machine.tuple_of(tuple(constant(number) for number in numbers))
         return opaque("range", values)
 

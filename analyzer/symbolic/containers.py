@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzer.domain.build import apply, conditional, conjunction, is_plain_tuple, negate
+from analyzer.domain.magnitude import MAX_ELEMENTS
 from analyzer.domain.terms import TRUE, Apply, Term, children, raw_apply
 
 Element = tuple[Term, Term]
@@ -32,7 +33,12 @@ def maybe(guard: Term, value: Term) -> Term:
 
 def concatenated(first: Term, second: Term) -> Term:
     """The elements of `first` and then those of `second`."""
-    if isinstance(first, Apply) and isinstance(second, Apply) and first.op == second.op == "tuple":
+    if (
+        isinstance(first, Apply)
+        and isinstance(second, Apply)
+        and first.op == second.op == "tuple"
+        and len(first.args) + len(second.args) <= MAX_ELEMENTS
+    ):
         return raw_apply("tuple", (*first.args, *second.args))
     return apply("concat", first, second)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, leaves, map_leaves
+from analyzer.domain.magnitude import MAX_ELEMENTS
 from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
     NONE,
@@ -32,6 +34,8 @@ from analyzer.symbolic.world import FunctionValue, item_key
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
+
+_LONGEST_NAME: Final = 80
 
 
 def _is_local_function(name: str, value: Term) -> bool:
@@ -131,7 +135,10 @@ class Expressions:
             case ir.Starred(value):
                 return self.evaluate(value, state)
             case ir.Unsupported(reason, text):
-                return self.machine.world.unknown(text[:80], f"{reason} is not interpreted", self.machine.span)
+                # Two texts that begin alike are still two.
+                rest = (constant(sha256(text.encode()).hexdigest()),) if len(text) > _LONGEST_NAME else ()
+                name = text[:_LONGEST_NAME]
+                return self.machine.world.unknown(name, f"{reason} is not interpreted", self.machine.span, *rest)
             case _:
                 return opaque(type(node).__name__)
 
@@ -217,7 +224,7 @@ class Expressions:
             return None
         left = self.machine.calls.builtins.items(a, state)
         right = self.machine.calls.builtins.items(b, state)
-        if left is None or right is None:
+        if left is None or right is None or len(left) + len(right) > MAX_ELEMENTS:
             return self._joined(a, b, state)
         if isinstance(a, Apply):
             return self.machine.tuple_of((*left, *right))

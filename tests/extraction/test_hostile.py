@@ -127,8 +127,14 @@ HUGE = {
     "a power": "n -= 10 ** 10 ** 10",
     "a product": "n -= (1 << 4000) * (1 << 4000) * (1 << 4000)",
     "a long number": "n -= " + "9" * 5000,
+    "a long number in other digits": "n -= 0x" + "f" * 5000,
     "a repeated string": "n -= len('x' * (1 << 40))",
     "a long range": "n -= len(range(1 << 60))",
+    "a range beyond a machine word": "n -= len(range(1 << 100))",
+    "a range without a step": "n -= len(range(1, 5, 0))",
+    "a list that doubles": "s = [1, 2]\n" + "s = s + s\n" * 40 + "n -= len(s)",
+    "a tuple that doubles": "s = (1, 2)\n" + "s = s + s\n" * 40 + "n -= len(s)",
+    "a list that grows by itself": "s = [1, 2]\n" + "s.extend(s)\n" * 40 + "n -= len(s)",
     "a long list": "n -= len([0] * (1 << 40))",
     "a float overflow": "n -= int(1e308 * 10)",
     "a division by zero": "n -= 1 // 0",
@@ -143,6 +149,12 @@ HUGE = {
     + "".join(f"elif self.page_size == {k}: n -= {k}\n" for k in range(1, 300)),
     "nested functions": "\n".join(f"{' ' * k}def f{k}():" for k in range(20)) + "\n" + " " * 20 + "return 1",
 }
+
+
+def test_long_numbers_are_told_apart() -> None:
+    one, other = (extracted(pool=COUNT + f"n -= 0x{'f' * 5000}{digit}" + SINK) for digit in "12")
+    assert one.quantities["max_total_num_tokens"].term is not other.quantities["max_total_num_tokens"].term
+    assert one.gaps
 
 
 @pytest.mark.parametrize("name", HUGE)
