@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from analyzer.adapters.files import open_input
 from analyzer.application.start_log.events import SKIPPED
 from analyzer.domain.errors import UsageError
 
@@ -34,7 +35,7 @@ def _read_log(file: str, markers: Mapping[bytes, int]) -> Iterator[Marked]:
         if file == _STDIN:
             yield from marked_lines(sys.stdin.buffer, markers)
             return
-        with Path(file).open("rb") as stream:
+        with open_input(Path(file)) as stream:
             yield from marked_lines(stream, markers)
     except OSError as error:
         hint = "give a file, or - for stdin"

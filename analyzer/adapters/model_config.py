@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from analyzer.adapters.files import read_input
 from analyzer.domain.errors import UsageError
 
 _MAX_SIZE: Final = 16 << 20
@@ -15,11 +16,7 @@ _MAX_SIZE: Final = 16 << 20
 def read_model_config(file: Path) -> Mapping[str, Any]:
     """The object in `file`. Raises UsageError."""
     try:
-        with file.open("rb") as stream:
-            content = stream.read(_MAX_SIZE + 1)
-        if len(content) > _MAX_SIZE:
-            raise UsageError("the configuration of the model is too large", where=str(file), hint="give a config.json")
-        found = json.loads(content)
+        found = json.loads(read_input(str(file), limit=_MAX_SIZE))
     except OSError as error:
         raise UsageError(f"cannot read the configuration of the model: {error.strerror}", where=str(file)) from error
     except (ValueError, RecursionError) as error:

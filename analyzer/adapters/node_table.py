@@ -126,14 +126,19 @@ def read_nodes(rows: Sequence[Sequence[Any]]) -> list[Term]:
     return terms
 
 
+def term_at(row: int, terms: Sequence[Term]) -> Term:
+    """The term in `row`. Raises IndexError."""
+    if row < 0:
+        raise IndexError(row)
+    return terms[row]
+
+
 def _read(terms: list[Term], operand: Any) -> Term:
     match operand:
         case None | True | False:
             return constant(operand)
         case int():
-            if operand < 0:
-                raise IndexError(operand)
-            return terms[operand]
+            return term_at(operand, terms)
         case str():
             return symbol(operand)
         case _:
@@ -141,8 +146,8 @@ def _read(terms: list[Term], operand: Any) -> Term:
 
 
 def _read_apply(terms: list[Term], row: Sequence[Any]) -> Term:
-    if row[0] not in OPERATORS:
-        message = f"unknown operator {row[0]!r}"
+    if row[0] not in OPERATORS or not OPERATORS[row[0]].takes(len(row) - 1):
+        message = f"no operator {row[0]!r} of {len(row) - 1} operands"
         raise ValueError(message)
     return raw_apply(row[0], [_read(terms, operand) for operand in row[1:]])
 
@@ -153,18 +158,32 @@ def _read_conditional(terms: list[Term], row: Sequence[Any]) -> Term:
 
 
 def _read_opaque(terms: list[Term], row: Sequence[Any]) -> Term:
-    return opaque(row[1], [_read(terms, operand) for operand in row[2:]])
+    return opaque(_text(row[1]), [_read(terms, operand) for operand in row[2:]])
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        message = f"not a name: {value!r}"
+        raise TypeError(message)
+    return value
+
+
+def _scalar(value: object) -> Scalar:
+    if value is not None and not isinstance(value, str | int | float):
+        message = f"not a literal: {value!r}"
+        raise TypeError(message)
+    return value
 
 
 # What is no operator begins with a dollar sign.
 _READERS: Final[dict[str, Callable[[list[Term], Sequence[Any]], Term]]] = {
     "$if": _read_conditional,
     "$call": _read_opaque,
-    "$": lambda _, row: constant(row[1]),
-    "$float": lambda _, row: constant(float(row[1])),
-    "$int": lambda _, row: constant(int(row[1])),
-    "$in": lambda _, row: symbol(row[1]),
-    "$atom": lambda _, row: atom(row[1]),
-    "$raise": lambda _, row: raising(row[1]),
-    "$handle": lambda _, row: handle(row[1], row[2]),
+    "$": lambda _, row: constant(_scalar(row[1])),
+    "$float": lambda _, row: constant(float(_text(row[1]))),
+    "$int": lambda _, row: constant(int(_text(row[1]))),
+    "$in": lambda _, row: symbol(_text(row[1])),
+    "$atom": lambda _, row: atom(_text(row[1])),
+    "$raise": lambda _, row: raising(_text(row[1])),
+    "$handle": lambda _, row: handle(_text(row[1]), _text(row[2])),
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from analyzer.adapters.content import MAX_FILE_SIZE
+from analyzer.adapters.files import read_input
 from analyzer.adapters.git_command import GitCommand, first_line
 from analyzer.adapters.pin_files import find_mentions, included_files
 from analyzer.domain.characters import printable
@@ -18,11 +19,9 @@ _HINT: Final = "give requirements, a lock file, pyproject.toml or a Dockerfile t
 def read_pin(spec: str) -> Pin:
     """The pin in the file `spec`, or in ``REVISION:PATH`` of the repository around. Raises UsageError."""
     file, content = _read(spec)
-    if len(content) > MAX_FILE_SIZE:
-        raise UsageError("the file is larger than 8 MiB", where=spec, hint=_HINT)
     try:
-        mentions = find_mentions(file, content.decode())
-    except ValueError as error:
+        mentions = find_mentions(file, content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         # What tomllib, json and the decoder raise on a file that is none.
         raise UsageError(f"cannot be read: {printable(str(error))}", where=spec, hint=_HINT) from error
     refs = {mention.ref: mention for mention in reversed(mentions) if mention.ref}
@@ -42,9 +41,9 @@ def read_pin(spec: str) -> Pin:
 def _read(spec: str) -> tuple[str, bytes]:
     """The path of the file, and what it holds."""
     revision, colon, path = spec.partition(":")
-    if Path(spec).is_file() or not colon:
+    if Path(spec).exists() or not colon:
         try:
-            return spec, Path(spec).read_bytes()
+            return spec, read_input(spec, limit=MAX_FILE_SIZE)
         except OSError as error:
             raise UsageError(f"cannot read the file: {error.strerror}", where=spec, hint=_HINT) from error
     # Without a revision it is git's index.
@@ -53,4 +52,6 @@ def _read(spec: str) -> tuple[str, bytes]:
     done = GitCommand(()).run("cat-file", "blob", f"{revision}:{path}")
     if done.returncode:
         raise UsageError(f"cannot read the file: {first_line(done.stderr)}", where=spec, hint=_HINT)
+    if len(done.stdout) > MAX_FILE_SIZE:
+        raise UsageError(f"it is larger than {MAX_FILE_SIZE >> 20} MiB", where=spec, hint=_HINT)
     return path.removeprefix("./"), done.stdout

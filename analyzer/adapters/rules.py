@@ -8,6 +8,8 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final, TypeVar
 
+from analyzer.adapters.content import MAX_FILE_SIZE
+from analyzer.adapters.files import read_file
 from analyzer.adapters.tables import RuleFile, RuleTable
 from analyzer.domain.errors import RuleFileError
 from analyzer.domain.report import Kind
@@ -75,7 +77,7 @@ def _read_files(root: Path, problems: list[str]) -> dict[str, RuleFile]:
             problems.append(f"{name}:1: not a place for a rule file; they go in {', '.join(_FOLDERS)}")
             continue
         try:
-            files[name] = RuleFile(name, path.read_bytes(), problems)
+            files[name] = RuleFile(name, read_file(path, limit=MAX_FILE_SIZE), problems)
         except OSError as error:
             problems.append(f"{name}:1: {error.strerror}")
     if "anchors.toml" not in files:

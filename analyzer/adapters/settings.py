@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from analyzer.adapters.content import MAX_FILE_SIZE
+from analyzer.adapters.files import read_file
 from analyzer.adapters.tables import RuleFile, RuleTable
 from analyzer.domain.effect import Limit, Server, parse_limit
 from analyzer.domain.errors import SettingsError, UsageError
@@ -42,7 +44,7 @@ def _files(folder: Path) -> Iterator[tuple[RuleFile, RuleTable]]:
     for name, keys in ((_OWN_FILE, ()), (_SHARED_FILE, ("tool", _TABLE))):
         path = folder / name
         try:
-            content = path.read_bytes()
+            content = read_file(path, limit=MAX_FILE_SIZE)
         except FileNotFoundError:
             continue
         except OSError as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from analyzer.adapters.files import read_file
 from analyzer.adapters.output import write_file
 from analyzer.adapters.snapshots import decode_snapshot, encode_snapshot
 from analyzer.application.analysis import is_immutable
@@ -91,7 +92,7 @@ def accepted_snapshot(folder: Path, revision: Revision) -> Snapshot | None:
 def read_snapshot(path: Path) -> Snapshot:
     """The snapshot in the file `path`. Raises SnapshotError."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError as error:
         raise SnapshotError(f"cannot read the snapshot: {error.strerror}", where=str(path)) from error
     return decode_snapshot(content, name=str(path))

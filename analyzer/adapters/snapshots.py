@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from analyzer.adapters.node_table import NodeTable, read_nodes
+from analyzer.adapters.node_table import NodeTable, read_nodes, term_at
 from analyzer.adapters.place_table import NameTable, name_at, read_places
 from analyzer.domain.errors import SnapshotError
 from analyzer.domain.extraction import (
@@ -225,7 +225,7 @@ def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
         inputs={
             name: InputFacts(
                 name,
-                None if item.default is None else terms[item.default],
+                None if item.default is None else term_at(item.default, terms),
                 item.source_names,
                 read_places(item.locations, stored.names),
             )
@@ -243,10 +243,10 @@ def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
 
 def _restore_formula(item: _StoredFormula, terms: list[Term], names: Sequence[str]) -> Formula:
     return Formula(
-        term=terms[item.term],
+        term=term_at(item.term, terms),
         unit=item.unit,
         source_unit=item.source_unit,
-        error=None if item.error is None else terms[item.error],
+        error=None if item.error is None else term_at(item.error, terms),
         source_name=item.source_name,
         locations=read_places(item.locations, names),
     )

@@ -12,6 +12,7 @@ from analyzer.domain.terms import Scalar, Term
 
 # In a path of keys, after an array of tables: which of them; no key that a person writes holds it.
 _POSITION: Final = "\0"
+_INTEGER_BITS: Final = 63
 
 
 class RuleFile:
@@ -23,10 +24,15 @@ class RuleFile:
         self.data: dict[str, Any] = {}
         self.problems = problems
         try:
-            self.data = tomllib.loads(content.decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            # tomllib already says "(at line 3, column 7)".
+            data = tomllib.loads(content.decode())
+        except (ValueError, RecursionError) as error:
+            # tomllib already says "(at line 3, column 7)"; numbers and nesting without end raise errors of Python's.
             problems.append(f"{path}: not TOML: {error}")
+        else:
+            if _is_within_format(data):
+                self.data = data
+            else:
+                problems.append(f"{path}: not TOML: an integer of more than 64 bits")
 
     def problem(self, message: str, *keys: str) -> None:
         """Record a problem at the line where `keys` (tables, then a key) are written."""
@@ -44,6 +50,19 @@ class RuleFile:
             # An array that is written in one place has one line for all its tables.
             found = matching[min(int(position or 0), len(matching) - 1)] if matching else found
         return found + 1
+
+
+def _is_within_format(value: object) -> bool:
+    """Whether every integer in `value` is one that TOML has."""
+    match value:
+        case dict():
+            return all(map(_is_within_format, value.values()))
+        case list():
+            return all(map(_is_within_format, value))
+        case int():
+            return value.bit_length() <= _INTEGER_BITS
+        case _:
+            return True
 
 
 class RuleTable:

@@ -201,7 +201,7 @@ def check(  # noqa: PLR0913 - each is an option of the command
         check_scope(scope, workspace.rules)
         effects.check_limits(limits, servers, workspace.rules)
         found = workspace.snapshot(ref)
-        accepted = _accepted(found, against, update=update) if against else None
+        accepted = _accepted(found, against, workspace.rules, update=update) if against else None
         compared = None
         if accepted is not None:
             compared = _compare_with_accepted(accepted, found, workspace.rules, scope)
@@ -214,12 +214,14 @@ def check(  # noqa: PLR0913 - each is an option of the command
         return report
 
 
-def _accepted(found: Snapshot, folder: Path, *, update: bool) -> Snapshot | None:
+def _accepted(found: Snapshot, folder: Path, rules: RuleSet, *, update: bool) -> Snapshot | None:
     """The snapshot that was accepted; None where `update` accepts what has nothing to be compared with."""
     from analyzer.adapters.snapshot_source import accepted_snapshot
 
     try:
         accepted = accepted_snapshot(folder, found.revision)
+        if accepted is not None:
+            _refuse_unknown_quantities(accepted, rules, folder)
     except SnapshotError:
         if update:
             return None
@@ -228,6 +230,15 @@ def _accepted(found: Snapshot, folder: Path, *, update: bool) -> Snapshot | None
         hint = f"accept it with: analyzer check {found.revision.spec} --against {folder} --update"
         raise UsageError("nothing has been accepted yet", where=str(folder), hint=hint)
     return accepted
+
+
+def _refuse_unknown_quantities(accepted: Snapshot, rules: RuleSet, folder: Path) -> None:
+    """Raise SnapshotError for a quantity that the rules which made `accepted` do not have."""
+    unknown = accepted.extraction.quantities.keys() - rules.quantities.keys()
+    if unknown and accepted.rules_digest == rules.digest:
+        what = f"the snapshot is damaged: no rule has the quantity {min(unknown)!r}"
+        hint = "accept it anew with --update"
+        raise SnapshotError(what, where=f"{accepted.revision.resolved} in {folder}", hint=hint)
 
 
 def _compare_with_accepted(accepted: Snapshot, found: Snapshot, rules: RuleSet, scope: Scope) -> DiffReport:

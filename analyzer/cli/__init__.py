@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from typing import Final
 
 import click
 
 from analyzer.cli.group import CommandGroup
 from analyzer.cli.state import State
-from analyzer.domain.characters import printable
+from analyzer.domain.characters import printable, shortened
 from analyzer.domain.errors import AnalyzerError
 from analyzer.render.defuse import defuse
 
@@ -27,7 +28,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as left:
         return left.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        click.echo("\n".join(map(shortened, shown.getvalue().splitlines())), err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
@@ -48,5 +51,5 @@ def _report(message: str, state: State) -> None:
         import traceback  # noqa: PLC0415 - only for a traceback
 
         traceback.print_exc()
-    lines = "\n".join(map(printable, message.splitlines()))
+    lines = "\n".join(shortened(printable(line)) for line in message.splitlines())
     click.echo(defuse(f"analyzer: error: {lines}"), file=sys.stderr)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from analyzer.domain.errors import UsageError
@@ -48,9 +46,10 @@ def _as_value(name: str, value: Any) -> Value:
 
 
 def _read_file(file: str, default: str) -> list[Case]:
+    from analyzer.adapters.files import read_input  # noqa: PLC0415 - only with --inputs
+
     try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        items = json.loads(content)
+        items = json.loads(read_input(file))
     except OSError as error:
         raise UsageError(f"cannot read the cases: {error.strerror}", where=file) from error
     except (ValueError, RecursionError) as error:

@@ -85,8 +85,15 @@ def write_stdout(text: str) -> None:
         sys.stdout.write(safe)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes stdout once more when it ends, which must not fail either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()
+    except OSError as error:
+        _leave_stdout()
+        raise UsageError(f"cannot write the result: {error.strerror}", where="stdout") from error
+
+
+def _leave_stdout() -> None:
+    """Let go of stdout: Python flushes it once more when it ends, which must not fail either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _page(rules: RuleSet, scenarios: Iterable[str], pin: Pin | None, *, on_terminal: bool) -> Page:
@@ -113,4 +120,4 @@ def _symbol_title(rule: SymbolRule) -> str:
 
 def _has_colours() -> bool:
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not plain
+    return sys.stdout is not None and sys.stdout.isatty() and not plain

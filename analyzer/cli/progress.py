@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from analyzer.domain.characters import printable
+from analyzer.domain.characters import printable, shortened
 from analyzer.render.defuse import defuse
 
 
@@ -20,7 +20,7 @@ class StderrProgress:
     def note(self, message: str) -> None:
         """Say one line."""
         if not self._quiet:
-            click.echo(defuse(f"note: {printable(message)}"), err=True)
+            click.echo(defuse(f"note: {shortened(printable(message))}"), err=True)
 
     def track(self, items: Iterable[str], total: int, label: str) -> Iterable[str]:
         """Yield `items`, counting them."""

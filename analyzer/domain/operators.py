@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,13 @@ class Operator:
     function: Callable[..., Any] | None
     precedence: int = 0
     symbol: str = ""
+    # The fewest and the most operands; None where there is no end to them.
+    operands: tuple[int, int | None] = (1, 1)
+
+    def takes(self, count: int) -> bool:
+        """Whether it has a meaning for so many operands."""
+        fewest, most = self.operands
+        return fewest <= count and (most is None or count <= most)
 
 
 def _contains(item: object, container: Any) -> bool:
@@ -45,64 +52,68 @@ def _is_instance(value: object, *names: str) -> bool:
     return isinstance(value, tuple(TYPES[name] for name in names))
 
 
+_TWO: Final = (2, 2)
+_ONE_OR_TWO: Final = (1, 2)
+_MANY: Final = (1, None)
+
 OPERATORS: dict[str, Operator] = {
-    "or": Operator(None, 1, "or"),
-    "and": Operator(None, 2, "and"),
+    "or": Operator(None, 1, "or", operands=_MANY),
+    "and": Operator(None, 2, "and", operands=_MANY),
     "not": Operator(operator.not_, 3, "not "),
-    "in": Operator(_contains, 4, "in"),
-    "not in": Operator(lambda a, b: a not in b, 4, "not in"),
-    "is": Operator(_identical, 4, "is"),
-    "is not": Operator(lambda a, b: not _identical(a, b), 4, "is not"),
-    "<": Operator(operator.lt, 4, "<"),
-    "<=": Operator(operator.le, 4, "<="),
-    ">": Operator(operator.gt, 4, ">"),
-    ">=": Operator(operator.ge, 4, ">="),
-    "==": Operator(operator.eq, 4, "=="),
-    "!=": Operator(operator.ne, 4, "!="),
-    "|": Operator(operator.or_, 5, "|"),
-    "^": Operator(operator.xor, 6, "^"),
-    "&": Operator(operator.and_, 7, "&"),
-    "<<": Operator(operator.lshift, 8, "<<"),
-    ">>": Operator(operator.rshift, 8, ">>"),
-    "+": Operator(operator.add, 9, "+"),
-    "-": Operator(operator.sub, 9, "-"),
-    "*": Operator(operator.mul, 10, "*"),
-    "/": Operator(operator.truediv, 10, "/"),
-    "//": Operator(operator.floordiv, 10, "//"),
-    "%": Operator(operator.mod, 10, "%"),
+    "in": Operator(_contains, 4, "in", operands=_TWO),
+    "not in": Operator(lambda a, b: a not in b, 4, "not in", operands=_TWO),
+    "is": Operator(_identical, 4, "is", operands=_TWO),
+    "is not": Operator(lambda a, b: not _identical(a, b), 4, "is not", operands=_TWO),
+    "<": Operator(operator.lt, 4, "<", operands=_TWO),
+    "<=": Operator(operator.le, 4, "<=", operands=_TWO),
+    ">": Operator(operator.gt, 4, ">", operands=_TWO),
+    ">=": Operator(operator.ge, 4, ">=", operands=_TWO),
+    "==": Operator(operator.eq, 4, "==", operands=_TWO),
+    "!=": Operator(operator.ne, 4, "!=", operands=_TWO),
+    "|": Operator(operator.or_, 5, "|", operands=_TWO),
+    "^": Operator(operator.xor, 6, "^", operands=_TWO),
+    "&": Operator(operator.and_, 7, "&", operands=_TWO),
+    "<<": Operator(operator.lshift, 8, "<<", operands=_TWO),
+    ">>": Operator(operator.rshift, 8, ">>", operands=_TWO),
+    "+": Operator(operator.add, 9, "+", operands=_TWO),
+    "-": Operator(operator.sub, 9, "-", operands=_TWO),
+    "*": Operator(operator.mul, 10, "*", operands=_TWO),
+    "/": Operator(operator.truediv, 10, "/", operands=_TWO),
+    "//": Operator(operator.floordiv, 10, "//", operands=_TWO),
+    "%": Operator(operator.mod, 10, "%", operands=_TWO),
     "neg": Operator(operator.neg, 11, "-"),
-    "**": Operator(operator.pow, 12, "**"),
-    "int": Operator(int),
+    "**": Operator(operator.pow, 12, "**", operands=_TWO),
+    "int": Operator(int, operands=_ONE_OR_TWO),
     "float": Operator(float),
     "bool": Operator(bool),
     "str": Operator(str),
-    "min": Operator(min),
-    "max": Operator(max),
-    "round": Operator(round),
+    "min": Operator(min, operands=_MANY),
+    "max": Operator(max, operands=_MANY),
+    "round": Operator(round, operands=_ONE_OR_TWO),
     "abs": Operator(abs),
     "ceil": Operator(math.ceil),
     "floor": Operator(math.floor),
-    "gcd": Operator(math.gcd),
-    "lcm": Operator(math.lcm),
+    "gcd": Operator(math.gcd, operands=_MANY),
+    "lcm": Operator(math.lcm, operands=_MANY),
     "len": Operator(len),
-    "sum": Operator(sum),
+    "sum": Operator(sum, operands=_ONE_OR_TWO),
     # Sequences: what they hold is computed, whether a list, a set or a tuple holds it.
-    "concat": Operator(lambda *parts: tuple(chain(*parts))),
+    "concat": Operator(lambda *parts: tuple(chain(*parts)), operands=(0, None)),
     "sorted": Operator(lambda items: tuple(sorted(items))),
     "reversed": Operator(lambda items: tuple(reversed(items))),
     "unique": Operator(lambda items: tuple(dict.fromkeys(items))),
     # An element that is there under a guard only.
-    "maybe": Operator(None),
+    "maybe": Operator(None, operands=_TWO),
     "upper": Operator(str.upper),
     "lower": Operator(str.lower),
-    "strip": Operator(str.strip),
-    "split": Operator(lambda *args: tuple(str.split(*args))),
-    "startswith": Operator(str.startswith),
-    "endswith": Operator(str.endswith),
+    "strip": Operator(str.strip, operands=_ONE_OR_TWO),
+    "split": Operator(lambda *args: tuple(str.split(*args)), operands=_ONE_OR_TWO),
+    "startswith": Operator(str.startswith, operands=_TWO),
+    "endswith": Operator(str.endswith, operands=_TWO),
     # The types are given by name.
-    "isinstance": Operator(_is_instance),
-    "tuple": Operator(lambda *items: items),
-    "item": Operator(operator.getitem),
+    "isinstance": Operator(_is_instance, operands=(2, None)),
+    "tuple": Operator(lambda *items: items, operands=(0, None)),
+    "item": Operator(operator.getitem, operands=_TWO),
     # Whether an input was given at all (a model configuration that has the attribute).
     "present": Operator(None),
     # The minimum over ranks of a value that every rank holds: one rank's view of it is the value.

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Final
 
 from analyzer.domain.effect import ServerEffect
 from analyzer.domain.extraction import Coverage, Gap, Hop
 from analyzer.domain.source import Revision, Span
 from analyzer.domain.terms import Scalar
+
+SCHEMA_VERSION: Final = 1
+"""The format of every report as JSON."""
 
 
 class Kind(IntEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from analyzer.domain.explanation import Difference, ExplainReport, Lever, Step, Window
+from analyzer.domain.report import SCHEMA_VERSION
 from analyzer.domain.startup import RankReadings, Reading
-from analyzer.render.json_object import SCHEMA_VERSION, Object
+from analyzer.render.json_object import Object
 
 _WINDOW: Final = (
     "current",

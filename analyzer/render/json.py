@@ -15,6 +15,7 @@ from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
 from analyzer.domain.report import (
+    SCHEMA_VERSION,
     Change,
     CommitReference,
     DiffReport,
@@ -38,7 +39,7 @@ from analyzer.domain.views import (
     TraceReport,
 )
 from analyzer.render.explain_json import explain_object
-from analyzer.render.json_object import SCHEMA_VERSION, Object
+from analyzer.render.json_object import Object
 from analyzer.render.page import Page
 from analyzer.render.timeline_json import timeline_object
 from analyzer.render.upstream import pull_link

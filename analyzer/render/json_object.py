@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-SCHEMA_VERSION: Final = 1
 Object = dict[str, Any]

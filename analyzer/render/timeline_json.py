@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from analyzer.domain.report import SCHEMA_VERSION
 from analyzer.domain.timeline import Moment, TimelineReport
-from analyzer.render.json_object import SCHEMA_VERSION, Object
+from analyzer.render.json_object import Object
 
 
 def timeline_object(report: TimelineReport) -> Object:

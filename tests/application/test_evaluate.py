@@ -361,9 +361,10 @@ def test_a_raise_behind_a_condition_stays_when_a_part_of_the_count_is_given(rule
 
 def test_a_value_of_any_size_is_a_problem_of_its_case(rules: RuleSet) -> None:
     found = extraction()
-    cell = replace(found.quantities["cell_size"], term=parse_expression("2 ** num_layers"))
+    cell = replace(found.quantities["rest_memory"], term=parse_expression("2 ** num_layers"))
     found = replace(found, quantities={"cell_size": cell})
     large, small = evaluate_cases(found, rules, [Case({"num_layers": n}) for n in (10**9, 10)], ["cell_size"])
     assert large.problem is not None
     assert "cell_size cannot be computed" in large.problem
-    assert small.quantities["cell_size"].value == 1024
+    assert small.problem is None
+    assert small.quantities["cell_size"].value == 1024 / 2**30
