@@ -33,6 +33,8 @@ from analyzer.domain.unit import parse_unit
 _QUANTITY: Final = Domain("real")
 _DEVICE: Final = "device"
 _COUNTED: Final = frozenset({"integer", "memory"})
+# What has more is no number of any server, and no float either.
+_MOST_BITS: Final = 256
 # Farther off than by this factor, a memory size is one in another unit.
 _FAR: Final = 10
 
@@ -252,6 +254,8 @@ def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:
         require(name, known, "symbol")
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"{name} must be a finite number, not {value}")
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise UsageError(f"{name} is far too large a number")
         # A quantity is a number, whatever the formula makes of it.
         rule = rules.symbols.get(name)
         _check_value(name, _QUANTITY if rule is None else rule.domain, value)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from analyzer.application.evaluate import inputs_read
+from analyzer.application.evaluate import check_inputs, inputs_read
 from analyzer.application.explain.inputs import argument_inputs, is_multimodal_name
 from analyzer.domain.binding import Binding
+from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, Inputs, Value
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
@@ -73,6 +74,7 @@ def read_model(
     they do not compute is set from here, and listed as assumed.
     """
     text = _text_part(config)
+    _check_entries(text, rules)
     given = argument_inputs(arguments, rules)
     facts = {**dict(_facts("hf_config", config)), **dict(_facts("hf_text_config", text)), **given.facts}
     values: dict[str, Value] = {}
@@ -98,6 +100,19 @@ def _splits_heads(text: Mapping[str, Any], values: Mapping[str, Value]) -> bool:
     if not isinstance(heads, int) or not isinstance(ranks, int) or values.get("enable_dp_attention"):
         return False
     return ranks > 0 and heads % ranks > 0
+
+
+def _check_entries(text: Mapping[str, Any], rules: RuleSet) -> None:
+    """Refuse an entry that no symbol of its name can be. Raises UsageError."""
+    for name, rule in rules.symbols.items():
+        key = _ENTRIES.get(name, name)
+        value = text.get(key)
+        if rule.domain.kind not in ("integer", "real") or rule.domain.optional or not isinstance(value, int | float):
+            continue
+        try:
+            check_inputs({name: value}, rules)
+        except UsageError as error:
+            raise UsageError(f"{key} in the configuration of the model: {error}") from error
 
 
 class _Computed:

@@ -13,6 +13,7 @@ import pytest
 
 from analyzer.adapters import files
 from analyzer.adapters.rules import load_rules
+from analyzer.cli import run
 from analyzer.domain.characters import shortened
 from tests.cli.conftest import Run
 
@@ -169,3 +170,29 @@ def test_without_a_stdout_nothing_fails() -> None:
     command = f"{sys.executable} -m analyzer rules >&-"
     done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S602 - fixed
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ('"num_hidden_layers": NaN', "NaN is no finite number"),
+        ('"head_dim": -Infinity', "-Infinity is no finite number"),
+        ('"num_hidden_layers": 1e400', "1e400 is no finite number"),
+        ('"num_hidden_layers": -61', "num_hidden_layers in the configuration of the model"),
+        ('"num_hidden_layers": true', "num_hidden_layers in the configuration of the model"),
+        ('"num_hidden_layers": 1' + "0" * 400, "far too large"),
+    ],
+    ids=["nan", "infinity", "overflow", "negative", "boolean", "huge"],
+)
+def test_a_model_of_impossible_numbers_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, entry: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.json").write_text(f'{{"architectures": ["LlamaForCausalLM"], {entry}}}')
+    for command in ("eval", "solve"):
+        more = ("--target-tokens", "1000", *VALUES) if command == "solve" else ()
+        assert run([command, "v0.5.9", "--source", "snapshot", "--model", "config.json", *more]) == 2
+        found = capfd.readouterr()
+        assert found.out == ""
+        assert said in found.err
+        assert "internal error" not in found.err
