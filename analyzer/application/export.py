@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from analyzer.domain.build import leaves, rewrite
 from analyzer.domain.code import Parameter, PythonFunction, Statement, exception_name, expression, identifier
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_loop_variable
+from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_loop_variable, is_of_loop
+from analyzer.domain.notation import abridged
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import Specialiser, in_result_unit, scenario_inputs, scenario_values
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     NONE,
+    Apply,
     Atom,
     Conditional,
     Constant,
@@ -22,11 +25,16 @@ from analyzer.domain.terms import (
     Term,
     children,
     post_order,
+    symbol,
     symbols_of,
     walk,
 )
 
 _SHORT: Final = 3
+_OF_NUMBERS: Final = frozenset(
+    {"|", "^", "&", "<<", ">>", "+", "-", "*", "/", "//", "%", "neg", "**", "int", "float", "float32", "min", "max"}
+    | {"round", "abs", "ceil", "floor", "gcd", "lcm", "sum", "rank_min"}
+)
 
 
 def export_function(extraction: Extraction, rules: RuleSet, quantity: str, scenario: str) -> PythonFunction:
@@ -61,6 +69,8 @@ class _Export:
         self._rules = rules
         self._specialiser = specialiser
         self._named: dict[Term, str] = {}
+        # What calls that were not followed are called as parameters.
+        self._calls: dict[Term, str] = {}
         self._done: dict[str, str] = {}
         self._inputs: set[str] = set()
         self.statements: list[Statement] = []
@@ -76,6 +86,7 @@ class _Export:
 
     def _write(self, term: Term, prefix: str) -> str:
         """`term` as an expression, after what it reads and what it has more than once."""
+        term = self._without_calls(term)
         for name in sorted(symbols_of(term)):
             if name in self._extraction.quantities and name != prefix and not _is_measured(name):
                 self.add(name, self._extraction.quantities[name])
@@ -90,6 +101,26 @@ class _Export:
                 self.statements.append(Statement(name, expression(node, self._named), lazy))
                 self._named[node] = f"{name}()" if lazy else name
         return self._named.get(term) or expression(term, self._named)
+
+    def _without_calls(self, term: Term) -> Term:
+        """`term` with a parameter for every call that was not followed and whose number it needs."""
+        operands = [
+            arg for node in walk(term) if isinstance(node, Apply) and node.op in _OF_NUMBERS for arg in node.args
+        ]
+        needed = {leaf for operand in (term, *operands) for leaf in _values(operand) if _is_unknown(leaf)}
+
+        def as_parameter(node: Term) -> Term | None:
+            return symbol(self._call_name(node)) if node in needed or node in self._calls else None
+
+        return rewrite(term, as_parameter) if needed or self._calls else term
+
+    def _call_name(self, call: Term) -> str:
+        assert isinstance(call, Opaque)
+        if call not in self._calls:
+            name = f"{identifier(call.name.removesuffix('()'))}_value"
+            taken = sum(known.startswith(name) for known in self._calls.values())
+            self._calls[call] = f"{name}_{taken + 1}" if taken else name
+        return self._calls[call]
 
     def _is_safe(self, term: Term) -> bool:
         """Whether computing `term` where no branch asks for it can do no harm."""
@@ -134,6 +165,9 @@ class _Export:
         found[name] = self._parameter(name, default if can_compute else None)
 
     def _parameter(self, name: str, default: Term | None) -> Parameter:
+        call = next((term for term, known in self._calls.items() if known == name), None)
+        if call is not None:
+            return Parameter(identifier(name), "1", f"what {abridged(call)} gives, which was not followed", "None")
         rule = self._rules.symbols.get(name)
         unit, description = (rule.unit, rule.description) if rule is not None else ("1", "an option of SGLang")
         if default is None or default is NONE:
@@ -143,6 +177,16 @@ class _Export:
             return Parameter(identifier(name), unit, description, "None" if unset else None)
         is_plain = isinstance(default, Constant | Atom)
         return Parameter(identifier(name), unit, description, expression(default, {}), computed=not is_plain)
+
+
+def _values(term: Term) -> Iterator[Term]:
+    """What `term` can be worth, whatever its conditions are."""
+    yield from leaves(term) or () if isinstance(term, Conditional) else (term,)
+
+
+def _is_unknown(term: Term) -> bool:
+    """Whether `term` is a call that was not followed, and no part of a loop."""
+    return isinstance(term, Opaque) and term.name not in (*ITERATIONS, FOR) and not is_of_loop(term)
 
 
 def _places(spans: Iterable[Span]) -> str:

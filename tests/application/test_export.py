@@ -142,3 +142,15 @@ def test_a_refusal_that_cannot_be_written_is_said() -> None:
     text = source(_guarded(compare(">", largest, constant(1))))
     assert "# not checked here: RuntimeError, which depends on torch.iinfo" in text
     assert "raise RuntimeError" not in text
+
+
+def test_a_call_that_was_not_followed_is_a_parameter() -> None:
+    pool = READ + 'self.max_total_num_tokens = n - self.model.reserve("x", 3) * 2'
+    found = extracted(pool=pool)
+    function, text = compiled(found), source(found)
+    (name,) = (name for name in inspect.signature(function).parameters if name.endswith("_value"))
+    assert "None" not in text.split("max_total_num_tokens = ")[-1]
+    parameters = inspect.signature(function).parameters.items()
+    given = {key: 64 for key, one in parameters if one.default in (one.empty, None) and key != name}
+    results = [function(**given, **{name: value}) for value in (0, 3)]
+    assert results[1] == results[0] - 6
