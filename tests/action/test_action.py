@@ -23,13 +23,16 @@ _STEPS: Final = {step["name"]: step for step in _ACTION["runs"]["steps"]}
 _EXPRESSION: Final = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 _SECONDS: Final = 600
 
-# A stand-in for GitHub's program: it writes down what it was asked, and knows no comment.
+# A stand-in for GitHub's program: it writes down what it was asked, and answers with what it knows.
 _GH: Final = """#!/usr/bin/env bash
 printf '%s\\n' "$*" >>"$GH_LOG"
 for argument in "$@"; do
   case "$argument" in body=@*) cat "${argument#body=@}" >"$GH_LOG.body" ;; esac
 done
-case "$*" in *--jq*) printf '%s' "$GH_KNOWN" ;; esac
+case "$*" in
+  *graphql*) printf '%s' "$GH_LOGIN" ;;
+  *--jq*) printf '%s' "$GH_COMMENTS" | jq -r "${@: -1}" ;;
+esac
 """
 
 
@@ -40,7 +43,9 @@ class Runner:
     repository: Path
     temporary: Path
     inputs: dict[str, str]
-    known_comment: str = ""
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    login: str = "github-actions[bot]"
+    default_branch: str = ""
     outputs: dict[str, str] = field(default_factory=dict)
 
     def run(self, name: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +67,8 @@ class Runner:
                 "GITHUB_REPOSITORY": "team/deployment",
                 "PATH": f"{self.temporary / 'bin'}{os.pathsep}{os.environ['PATH']}",
                 "GH_LOG": str(self.temporary / "gh.log"),
-                "GH_KNOWN": self.known_comment,
+                "GH_COMMENTS": json.dumps(self.comments),
+                "GH_LOGIN": self.login,
             },
             capture_output=True,
             text=True,
@@ -82,7 +88,10 @@ class Runner:
             return self.inputs.get(name, str(_ACTION["inputs"][name].get("default", "")))
         if expression.startswith("steps.compare.outputs."):
             return self.outputs.get(expression.rpartition(".")[2], "")
-        return {"github.event.pull_request.number": "7"}[expression]
+        return {
+            "github.event.pull_request.number": "7",
+            "github.event.repository.default_branch": self.default_branch,
+        }[expression]
 
 
 def _git(folder: Path, *arguments: str) -> None:
@@ -167,11 +176,22 @@ def test_the_comment_is_written_once_and_then_renewed(tmp_path: Path, installed:
     assert runner.run("Compare").returncode == 0
     assert runner.outputs["verdict"] == "identical"
     assert runner.run("Comment").returncode == 0
-    runner.known_comment = "42"
+    mark = "<!-- sglang-memory-diff -->"
+    runner.comments = [
+        {"id": 40, "user": {"login": "mallory"}, "body": f"{mark}\n## KV-cache sizing of SGLang: identical"},
+        {"id": 41, "user": {"login": "github-actions[bot]"}, "body": "another report"},
+        {"id": 42, "user": {"login": "github-actions[bot]"}, "body": f"{mark}\n## KV-cache sizing of SGLang: lost"},
+    ]
     assert runner.run("Comment").returncode == 0
     calls = (installed / "gh.log").read_text().splitlines()
-    assert "--method POST repos/team/deployment/issues/7/comments" in calls[1]
-    assert "--method PATCH repos/team/deployment/issues/comments/42" in calls[3]
+    written = [call for call in calls if "--method" in call]
+    assert "--method POST repos/team/deployment/issues/7/comments" in written[0]
+    assert "--method PATCH repos/team/deployment/issues/comments/42" in written[1]
+    # A token that cannot say whose it is, is taken for that of the workflow; another user's comments are not its own.
+    for login, expected in (("", "PATCH repos/team/deployment/issues/comments/42"), ("releaser", "POST")):
+        runner.login = login
+        assert runner.run("Comment").returncode == 0
+        assert f"--method {expected}" in (installed / "gh.log").read_text().splitlines()[-1]
     body = (installed / "gh.log.body").read_text()
     assert body.startswith("<!-- sglang-memory-diff -->\n## KV-cache sizing of SGLang: identical")
 
@@ -182,6 +202,8 @@ def test_the_comment_is_written_once_and_then_renewed(tmp_path: Path, installed:
     [
         {"file": "absent.txt"},
         {"file": "$(touch hacked).txt"},
+        {"file": "--pins"},
+        {"base": "no-such-revision"},
         {"base": "--upload-pack=touch hacked"},
         {"fail-on": "semantic; touch hacked"},
     ],
@@ -194,6 +216,27 @@ def test_a_wrong_or_hostile_input_is_an_error_and_no_command(
     compared = runner.run("Compare")
     assert compared.returncode not in (0, 1)
     assert not list(runner.repository.glob("hacked*"))
+
+
+@pytest.mark.releases
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("base", ["", "0" * 40], ids=["a schedule", "a new branch"])
+def test_an_event_without_a_base_is_compared_with_the_default_branch(
+    base: str, tmp_path: Path, installed: Path
+) -> None:
+    runner = _runner(tmp_path, installed, "0.5.9", "0.5.11", base=base)
+    compared = runner.run("Compare")
+    assert compared.returncode == 2
+    assert compared.stdout.startswith("::error title=SGLang memory diff::The event names no revision to compare with")
+    assert compared.stderr == ""
+    origin = tmp_path / "origin"
+    subprocess.run(["git", "clone", "-q", str(runner.repository), str(origin)], check=True)
+    _git(origin, "checkout", "-q", "-B", "trunk", "HEAD~1")
+    _git(runner.repository, "remote", "add", "origin", str(origin))
+    runner.default_branch = "trunk"
+    compared = runner.run("Compare")
+    assert compared.returncode == 0, compared.stderr
+    assert runner.outputs["verdict"] == "semantic"
 
 
 def test_no_step_has_an_expression_in_its_script() -> None:
