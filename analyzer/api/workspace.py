@@ -42,6 +42,7 @@ _ARCHIVES: Final = (".whl", ".tar.gz")
 _PATH_STARTS: Final = ("/", "./", "../", "~")
 # A build from a commit says so in its version.
 _BUILT_FROM: Final = re.compile(r"\+g([0-9a-f]{7,40})")
+_PUBLIC: Final = re.compile(r"v?\d+(?:\.\d+)*(?:(?:rc|a|b|\.post|\.dev)\d+)*")
 
 
 class Silent:
@@ -148,7 +149,11 @@ class Workspace:
         try:
             return self.snapshot(commit.group(1) if commit is not None else version)
         except UnknownRefError as error:
-            self._options.progress.note(f"the version in the log is not known here: {error}")
+            # The rest of it may name what is nobody's business.
+            public = _PUBLIC.match(version)
+            named = "" if public is None else f", {'' if public[0] == version else 'a build of '}{public[0]},"
+            advice = f"; {error.hint}" if error.hint else ""
+            self._options.progress.note(f"the version in the log{named} is not known here{advice}")
             return None
 
     def neighbours(self, found: Snapshot | None) -> Iterator[Snapshot]:

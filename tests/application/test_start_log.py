@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.application.start_log.arguments import read_arguments, read_command
+from analyzer.application.start_log.events import ARGUMENTS
 from analyzer.application.start_log.reading import minimum
+from analyzer.application.start_log.starts import pick_start
 from analyzer.domain.startup import Start
 from tests.support.start_logs import PLAIN, REFUSED, start_of
 
@@ -200,3 +202,10 @@ def test_no_log_can_break_the_reading(noise: bytes, cut: int, random: object) ->
     random.shuffle(lines)  # type: ignore[attr-defined]  # hypothesis gives a random.Random
     start = start_of(noise.join(lines))
     assert all(reading.line.isprintable() for rank in start.ranks for reading in rank.readings.values())
+
+
+def test_long_lines_are_kept_up_to_a_size() -> None:
+    line = b"server_args=ServerArgs(x=" + b"(x=" * 20_000
+    start, _, _ = pick_start(((ARGUMENTS, line) for _ in range(5_000)), None)
+    assert start.is_cut
+    assert 1 << 20 < sum(map(len, start.lines)) < 16 << 20

@@ -196,3 +196,11 @@ def test_a_model_of_impossible_numbers_is_refused(
         assert found.out == ""
         assert said in found.err
         assert "internal error" not in found.err
+
+
+def test_of_an_unknown_version_in_a_log_only_what_is_public_is_repeated(analyzer: Run, tmp_path: Path) -> None:
+    begin = "Load weight begin. avail mem=94.04 GB\nLoad weight end. avail mem=21.71 GB\n"
+    (tmp_path / "server.log").write_text(f"{begin}sglang==9.9.9.post1+db.internal\n")
+    found = analyzer("explain", "server.log")
+    assert "a build of 9.9.9.post1, is not known here" in found.err
+    assert "internal" not in found.err

@@ -11,6 +11,8 @@ from analyzer.application.start_log.events import ARGUMENTS, END, LOADING, SKIPP
 
 # Eight events a rank are many, a thousand ranks too.
 _MAX_LINES: Final = 20_000
+# They print 4 MB at most; more takes seconds to read.
+_MAX_BYTES: Final = 6 << 20
 _NODE: Final = re.compile(rb"node_rank=(\d{1,4})\b")
 _BEGIN: Final = b"oad weight begin"
 
@@ -25,11 +27,13 @@ class RawStart:
     is_loading: bool = False
     has_ended: bool = False
     is_cut: bool = False
+    size: int = 0
 
     def add(self, line: bytes) -> None:
         """Keep a line, as long as there is room."""
-        if len(self.lines) < _MAX_LINES:
+        if len(self.lines) < _MAX_LINES and self.size + len(line) <= _MAX_BYTES:
             self.lines.append(line)
+            self.size += len(line)
         else:
             self.is_cut = True
 
