@@ -92,13 +92,17 @@ def _verdicts(
     for quantity, row in verdicts.items():
         found[quantity] = {}
         for scenario, kind in row.items():
-            others = [change.kind for change in left if _touches(change, quantity, scenario)]
-            if not any(_touches(change, quantity, scenario) for change in accepted):
+            others = [change.kind for change in left if _touches(change, quantity, scenario, kind)]
+            if not any(_touches(change, quantity, scenario, kind) for change in accepted):
                 found[quantity][scenario] = kind
             elif others:
                 found[quantity][scenario] = min(kind, max(others))
     return found
 
 
-def _touches(change: Change, quantity: str, scenario: str) -> bool:
-    return scenario in change.scenarios and quantity in (change.quantity, *change.affects)
+def _touches(change: Change, quantity: str, scenario: str, kind: Kind) -> bool:
+    """Whether `change` is behind the `kind` that `quantity` has in `scenario`."""
+    if change.scenarios:
+        return scenario in change.scenarios and quantity in (change.quantity, *change.affects)
+    # What no scenario is about has the kind of its changes in all of them.
+    return quantity == change.quantity and change.kind <= kind

@@ -52,6 +52,14 @@ def test_a_quantity_that_another_change_moves_keeps_its_kind() -> None:
     assert found.verdict is Kind.UNDECIDED
 
 
+def test_what_no_scenario_is_about_is_accepted_in_all_of_them() -> None:
+    everywhere = replace(FIRST, quantity="default_mem_fraction_static", affects=(), scenarios=())
+    verdicts = {"default_mem_fraction_static": {"mha": Kind.SEMANTIC, "mla": Kind.SEMANTIC}}
+    found = replace(report(), changes=(everywhere,), verdicts=verdicts)
+    assert accepted(found=found).verdict is Kind.SEMANTIC
+    assert accepted(None, everywhere.fingerprint, found=found).verdict is Kind.IDENTICAL
+
+
 def test_a_rule_is_ignored_with_its_reason() -> None:
     found = accepted(ignoring(Ignore(FIRST.rule, "reviewed in June")))
     assert [item.reason for item in found.accepted] == ["reviewed in June"]
