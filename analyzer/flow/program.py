@@ -71,7 +71,7 @@ class TreeProgram:
         facts = self.module(module)
         if facts is None or budget == 0:
             return None
-        if name in facts.functions:
+        if name in facts.functions and name not in facts.reassigned:
             return Resolution("function", facts.functions[name].key)
         if name in facts.classes:
             return Resolution("class", facts.classes[name].key)
@@ -80,7 +80,7 @@ class TreeProgram:
             found = self._import(binding.module, binding.member, budget - 1)
             if found is not None:
                 return found
-        if any(name in statement.names for statement in facts.statements):
+        if name in facts.functions or any(name in statement.names for statement in facts.statements):
             return Resolution("global", f"{module}:{name}")
         for star in facts.stars:
             found = self._resolve(star, name, budget - 1)

@@ -19,6 +19,11 @@ from analyzer.domain.source import SourceFile
 from analyzer.domain.syntax import CONTAINER_CHANGES, ImportBinding
 
 _GLOBAL = re.compile(rb"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+# A name that is set in `globals()`, or an item or more that nobody can name.
+_GLOBALS = re.compile(
+    rb"\bglobals\(\)(?:\.(?:update|setdefault|pop)\(|"
+    rb"\[(?:[\"'](\w+)[\"']\]|[^\]\n]+\])[ \t]*(?::[^=\n]+)?[-+*/|&]{0,2}=(?!=))"
+)
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -223,8 +228,9 @@ def _declared_global(content: bytes) -> frozenset[str]:
 
     Read off the text, because walking every tree for it doubles the cost of the index.
     """
-    found = _GLOBAL.findall(content)
-    return frozenset(name.strip().decode("utf-8", "replace") for names in found for name in names.split(b","))
+    found = [name for names in _GLOBAL.findall(content) for name in names.split(b",")]
+    found += [name or b"*" for name in _GLOBALS.findall(content)]
+    return frozenset(name.strip().decode("utf-8", "replace") for name in found)
 
 
 def _nested_statements(node: ast.stmt) -> Iterator[ast.stmt]:
@@ -254,7 +260,7 @@ def import_bindings(node: ast.Import | ast.ImportFrom, module: str, *, is_packag
 
 
 @lru_cache(maxsize=100_000)
-def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construct that names something
+def effects_of(text: str) -> Effects:  # noqa: C901, PLR0912 - one case for each construct that names something
     """The attribute names and callees that appear in a definition's source."""
     reads: set[str] = set()
     writes: set[str] = set()
@@ -287,6 +293,13 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
             # Keyword writes (`override(label, name=value)`) name the attribute as a keyword.
             if isinstance(child.func, ast.Attribute) and child.func.attr in ("override", "setattr"):
                 writes.update(keyword.arg for keyword in child.keywords if keyword.arg)
+            for owner, changed_name in _set_in_namespace(child):
+                (own if owner == "self" else writes).add(changed_name)
+                named.update(("*",) if changed_name == "*" else ())
+        elif isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store) and _namespace(child.value):
+            key = child.slice.value if isinstance(child.slice, ast.Constant) else "*"
+            (own if _namespace(child.value) == "self" else writes).add(str(key))
+            named.update(("*",) if key == "*" else ())
         elif isinstance(child, ast.Dict):
             named.update(
                 key.value for key in child.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
@@ -322,6 +335,28 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
             ):
                 found[name] = f"{owner}.{attribute}"
     return found
+
+
+def _namespace(node: ast.expr) -> str:
+    """Whose attributes an expression stands for: ``x.__dict__`` and ``vars(x)``; "" when it does not."""
+    match node:
+        case ast.Attribute(value=owner, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[owner]):
+            return _dotted(owner)
+        case _:
+            return ""
+
+
+def _set_in_namespace(call: ast.Call) -> Iterator[tuple[str, str]]:
+    """Owner and name of the attributes that ``x.__dict__.update(...)`` sets; ``*`` for those that it does not name."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=value, attr="update")) if _namespace(value):
+            owner = _namespace(value)
+            yield from ((owner, keyword.arg or "*") for keyword in call.keywords)
+            for argument in call.args:
+                keys = argument.keys if isinstance(argument, ast.Dict) else [None]
+                yield from ((owner, str(key.value) if isinstance(key, ast.Constant) else "*") for key in keys)
+        case _:
+            return
 
 
 def _sets_any_attribute(call: ast.Call) -> bool:

@@ -227,6 +227,8 @@ class Attributes:
         if target is CONFIG:
             return self.machine.options.read(name, state)
         match kind:
+            case "object" if name == "__dict__":
+                return self._namespace(target)
             case "object":
                 return self._read_object(target, name, state)
             case "class":
@@ -235,6 +237,8 @@ class Attributes:
                 return self.machine.toplevel.read_module(target.key, name)
             case "bag":
                 return self.machine.options.read_group(name, state)
+            case "namespace":
+                return self._method(target, name)
             case "super":
                 return self._read_super(target, name)
             case "builtin" if target.key == "object":
@@ -454,6 +458,12 @@ class Attributes:
             return name
         writes_itself = any(cls.key == state.frame.owner for cls in self.machine.program.mro(info.class_key))
         return _own(name) if writes_itself else name
+
+    def _namespace(self, target: Term) -> Term:
+        """The attributes of an instance as a dict: what is done to its items is done to them."""
+        reference = self.machine.world.fresh("namespace")
+        self.machine.world.bound[reference] = (target, NONE)
+        return reference
 
     def known_names(self, target: Term, state: State) -> tuple[str, ...]:
         """The attributes that an instance is known to have; none of anything else."""

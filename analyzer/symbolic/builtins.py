@@ -66,6 +66,7 @@ class Builtins:
             "setattr": self._setattr,
             "object.__getattribute__": self._getattr,
             "object.__setattr__": self._setattr,
+            "vars": lambda a, k, s: self.machine.attributes.read(a[0], "__dict__", s) if a else opaque("vars"),
             "callable": lambda a, k, s: self._callable(a[0]),
             "list": self._list,
             "tuple": self._tuple,
@@ -384,6 +385,8 @@ class Builtins:
             if kind == "dict":
                 return self.machine.methods.of_dict(receiver, name, args, keywords, state)
             return self._tensor_method(receiver, name, args, state)
+        if isinstance(receiver, Handle) and receiver.kind == "namespace":
+            return self.machine.methods.of_namespace(receiver, name, args, keywords, state)
         if name == "split":
             return self._split(receiver, args)
         if name in STRING_METHODS:

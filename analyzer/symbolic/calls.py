@@ -180,6 +180,10 @@ class Calls:
                 world.call_definitions[origin.name] = SymbolFormula(
                     first=lambda: self.machine.value(later), last=lambda: self._at_the_end(inline, later)
                 )
+        opted_into = isinstance(origin, Symbol) and origin.name in self.machine.opt_in
+        if self.machine.relevance.matters(definition) and not opted_into:
+            # The symbol stands for what is returned, not for what is done besides.
+            self.machine.force(inline(state))
         return origin
 
     def _at_the_end(self, inline: Callable[[State], Term], later: Term) -> Term:

@@ -68,6 +68,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 if isinstance(func, ir.Attribute):
                     writes.update(arg.keyword for arg in args if arg.keyword)
             case ir.Assign(targets=targets):
+                changes = changes or any(_is_namespace_item(target) for target in targets)
                 for target in targets:
                     _bind(target, binds, writes, own)
             case ir.Augment(target=target) | ir.For(target=target):
@@ -134,6 +135,15 @@ def _parts(node: Any) -> tuple[str, ...]:
     if kind not in _part_names:
         _part_names[kind] = tuple(item.name for item in fields(node) if item.name not in ("line", "end_line"))
     return _part_names[kind]
+
+
+def _is_namespace_item(target: ir.Expr) -> bool:
+    """Whether setting `target` sets an attribute by its name."""
+    match target:
+        case ir.Subscript(value=ir.Attribute(attr="__dict__") | ir.Call(func=ir.Name("vars"))):
+            return True
+        case _:
+            return False
 
 
 def _bind(target: ir.Expr, binds: set[str], writes: set[str], own: set[str]) -> None:

@@ -306,6 +306,10 @@ class Expressions:
     def set_item(self, target: Term, key: Term, value: Term, state: State) -> None:
         """`target[key] = value`."""
         target = state.refine(self.machine.force(target))
+        if isinstance(target, Handle) and target.kind == "namespace":
+            builtins = self.machine.calls.builtins
+            builtins.call("setattr", (self.machine.world.bound[target][0], key, value), {}, state)
+            return
         if not isinstance(target, Handle) or target not in self.machine.world.objects:
             return
         if self.machine.world.objects[target].kind == "list":
@@ -375,6 +379,8 @@ class Expressions:
         if isinstance(leaf, Handle) and info is not None and info.kind == "dict":
             self._supply_default(leaf, key, state)
             return self.dict_item(leaf, key, raising("KeyError"), state)
+        if isinstance(leaf, Handle) and leaf.kind == "namespace":
+            return self.machine.calls.builtins.call("getattr", (self.machine.world.bound[leaf][0], key), {}, state)
         if isinstance(leaf, Handle) and leaf.kind == "class":
             return self._class_item(leaf, key, state)
         items = self.machine.calls.builtins.items(leaf, state)

@@ -98,6 +98,28 @@ class Methods:
             case _:
                 return self._view(receiver, name, args, state)
 
+    def of_namespace(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """`instance.__dict__.name(*args)`: what is done to an item is done to the attribute."""
+        target, builtins = self.machine.world.bound[receiver][0], self.machine.calls.builtins
+        if name in ("get", "pop") and args:
+            return builtins.call("getattr", (target, args[0], args[1] if len(args) > 1 else NONE), {}, state)
+        if name == "update":
+            given = self.machine.dict_of(keywords, state)
+            for other in args:
+                self.dict_update(given, other, state)
+            for key in builtins.items(given, state) or ():
+                value = self.machine.expressions.dict_item(given, key, NONE, state)
+                builtins.call("setattr", (target, key, value), {}, state)
+            unknown = builtins.opened(given, state)
+            if unknown is None:
+                return NONE
+            # Any attribute may be among what is not known.
+            for known in self.machine.attributes.known_names(target, state):
+                lost = self.machine.world.unknown(known, "set among attributes that are not known", self.machine.span)
+                self.machine.attributes.write(target, known, lost, state)
+            return NONE
+        return opaque(f"__dict__.{name}()", tuple(self.machine.plain(arg) for arg in args))
+
     def _view(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
         """Its keys, values or items, each there when its key is."""
         elements = self.machine.sequences.elements(receiver, state)

@@ -222,7 +222,7 @@ class TopLevel:
     def _run_global(self, module: str, name: str) -> Term:
         facts = self.machine.program.module(module)
         assert facts is not None
-        if name in facts.reassigned:
+        if not facts.reassigned.isdisjoint((name, "*")):
             return self.machine.world.unknown(
                 f"{module.rsplit('.', 1)[-1]}.{name}",
                 "a module variable that functions set at run time",

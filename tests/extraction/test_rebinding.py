@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analyzer.domain.extraction import Extraction
-from tests.support.project import RUNNER, TOKENS, UTILS, WORKER, disagreements, extracted, minimal_project
+from analyzer.domain.terms import constant
+from tests.support.project import MODEL_CONFIG, RUNNER, TOKENS, UTILS, WORKER, disagreements, extracted, minimal_project
 
 WRAPPERS = """
 import functools
@@ -193,3 +194,58 @@ def test_a_name_imported_before_or_after_it_is_replaced_is_a_gap() -> None:
     patch = "import sglang.srt.utils as u\n\ndef free(*a, **k):\n    return 5.0\n\nu.get_available_gpu_memory = free\n"
     extraction = extracted(files | {RUNNER: f"{files[RUNNER].rstrip()}\n\n\n{patch}"})
     assert any("get_available_gpu_memory" in gap.construct and gap.affects for gap in extraction.gaps)
+
+
+COUNT = "self.max_total_num_tokens = self.profile_max_num_token(before)"
+HALF = "self.mem_fraction_static / 2"
+BY_NAME = {
+    "an item": {"pool": f"self.__dict__['mem_fraction_static'] = {HALF}\n{COUNT}"},
+    "an item in a branch": {
+        "pool": f"if self.tp_size > 0:\n    self.__dict__['mem_fraction_static'] = {HALF}\n{COUNT}"
+    },
+    "an update": {"pool": f"vars(self).update(mem_fraction_static={HALF})\n{COUNT}"},
+    "an update in another method": {
+        "pool": f"self.lower()\n{COUNT}",
+        "methods": f"def lower(self):\n    self.__dict__.update({{'mem_fraction_static': {HALF}}})",
+    },
+    "an item in a function": {
+        "pool": f"lower(self)\n{COUNT}",
+        "module": "def lower(runner):\n    vars(runner)['mem_fraction_static'] = runner.mem_fraction_static / 2",
+    },
+}
+
+
+@pytest.mark.parametrize("parts", BY_NAME.values(), ids=BY_NAME)
+def test_an_item_of_the_namespace_is_an_attribute(parts: dict[str, str]) -> None:
+    extraction = extracted(**parts)
+    assert disagreements(extraction, HALVED) == []
+    assert extraction.gaps == ()
+
+
+NOT_FOLLOWED = {
+    "unknown attributes": {"pool": f"self.__dict__.update(torch.load('x'))\n{COUNT}"},
+    "a global by its name": {
+        "module": "scale = 1\n\ndef set_scale():\n    globals()['scale'] = 2",
+        "pool": f"set_scale()\n{COUNT} * scale",
+    },
+    "a global by a computed name": {
+        "module": "scale = 1\n\ndef change(name):\n    globals()[name] = 2",
+        "pool": f"change('sca' + 'le')\n{COUNT} * scale",
+    },
+    "a function that is bound again": {
+        "module": "def scale():\n    return 1\n\ndef change():\n    global scale\n    scale = lambda: 2",
+        "pool": f"change()\n{COUNT} * scale()",
+    },
+}
+
+
+@pytest.mark.parametrize("parts", NOT_FOLLOWED.values(), ids=NOT_FOLLOWED)
+def test_what_nobody_can_name_is_a_gap(parts: dict[str, str]) -> None:
+    assert extracted(**parts).gaps != ()
+
+
+def test_what_a_function_does_besides_what_its_symbol_stands_for() -> None:
+    files = minimal_project()
+    head = "    def get_num_kv_heads(self, ranks):\n"
+    changed = files[MODEL_CONFIG].replace(head, f"{head}        self.head_dim = 256\n")
+    assert extracted(files | {MODEL_CONFIG: changed}).definitions["head_dim"].term is constant(256)

@@ -80,7 +80,7 @@ class Listener:
             try:
                 # Whether the file still parses is part of what it says.
                 ast.parse(excerpt(new, changed))
-                wanted = [key for key in changed if _is_asked(key, asked) or b"global " in new.get(key, b"")]
+                wanted = [key for key in changed if _is_asked(key, asked) or b"global" in new.get(key, b"")]
                 if not wanted:
                     return False
                 one, other = (self._module_of(path, excerpt(pieces, wanted), asked) for pieces in (old, new))
@@ -125,7 +125,7 @@ class Listener:
         """What `facts` say where they were asked, by item."""
         said: Said = {f"name {name}": self._name(facts, name, asked) for name in sorted(asked.names - asked.idle)}
         said["stars"] = facts.stars
-        said["reassigned"] = sorted(facts.reassigned & asked.names)
+        said["reassigned"] = sorted(facts.reassigned & {*asked.names, "*"})
         for name, needs in sorted(asked.classes.items()):
             if name in facts.classes:
                 for item, what in self._class(facts.classes[name], needs, asked):
@@ -150,7 +150,7 @@ class Listener:
         if binding is None and not statements:
             return _ABSENT
         origin = None if binding is None else (binding.module, binding.member)
-        return (origin, statements, name in facts.reassigned)
+        return (origin, statements, not facts.reassigned.isdisjoint((name, "*")))
 
     def _class(self, cls: ClassFacts, needs: ClassNeeds, asked: ModuleNeeds) -> Iterator[tuple[str, object]]:
         yield "bases", (cls.bases, cls.decorators)
