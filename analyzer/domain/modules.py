@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Final
 
 from analyzer.domain.syntax import ImportBinding
@@ -136,7 +137,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class ClassFacts:
-    """A class: its bases as written, methods and fields."""
+    """A class: its bases as written, methods and fields; `setters` run when a property is assigned to."""
 
     module: str
     path: str
@@ -146,6 +147,7 @@ class ClassFacts:
     decorators: tuple[str, ...]
     methods: Mapping[str, Definition]
     fields: Mapping[str, Field]
+    setters: Mapping[str, Definition] = dataclass_field(default_factory=dict)
 
     @property
     def key(self) -> str:

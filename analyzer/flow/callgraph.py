@@ -104,6 +104,14 @@ class CallGraph:
         effects = self.effects(definition)
         return effects.writes | effects.own_writes
 
+    def own_writes(self, definition: Definition) -> frozenset[str]:
+        """The attributes of its own object that a definition sets, by itself or through the setters of properties."""
+        written = self.effects(definition).own_writes
+        if not definition.owner or not written:
+            return written
+        setters = [s for cls in self._program.mro(definition.owner) for n, s in cls.setters.items() if n in written]
+        return written.union(*(self.effects(setter).own_writes for setter in setters))
+
     def definition(self, node: Node) -> Definition:
         """The definition of a node."""
         return self._program.definition(node[1])

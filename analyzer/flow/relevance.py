@@ -137,7 +137,7 @@ class ModRef:
         if definition.is_constructor:
             return False
         owner = definition.qualname.partition(".")[0]
-        return any(self.concerns(owner, name) for name in self._graph.effects(definition).own_writes)
+        return any(self.concerns(owner, name) for name in self._graph.own_writes(definition))
 
     def concerns(self, owner: str, name: str) -> bool:
         """Whether somebody reads the attribute `name` of instances of the class `owner`."""

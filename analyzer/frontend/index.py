@@ -145,6 +145,7 @@ class _Indexer:
     def _class(self, node: ast.ClassDef) -> ClassFacts:
         methods: dict[str, Definition] = {}
         fields: dict[str, Field] = {}
+        setters: dict[str, Definition] = {}
         for child in node.body:
             match child:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -152,6 +153,8 @@ class _Indexer:
                     # A property setter shares the name of its getter, which is what reads need.
                     if not any(decorator.endswith((".setter", ".deleter")) for decorator in definition.decorators):
                         methods[child.name] = definition
+                    elif any(decorator.endswith(".setter") for decorator in definition.decorators):
+                        setters[child.name] = definition
                 case ast.AnnAssign(target=ast.Name(id=name)):
                     value = None if child.value is None else self._text(child.value)
                     fields[name] = Field(name, ast.unparse(child.annotation), value, child.lineno)
@@ -168,6 +171,7 @@ class _Indexer:
             tuple(ast.unparse(decorator) for decorator in node.decorator_list),
             methods,
             fields,
+            setters,
         )
 
     def _definition(self, node: _FunctionNode, prefix: str) -> Definition:

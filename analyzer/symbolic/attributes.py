@@ -103,6 +103,8 @@ class Attributes:
         info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
         if info is None or info.class_key is None or leaf is CONFIG or not isinstance(leaf, Handle):
             return False
+        if self._hook(leaf, "__getattribute__", state) is not None:
+            return False
         if name in state.heap.get(leaf, {}) or self._origin(info.class_key, name) is not None:
             return True
         if info.initializer is not None and leaf not in self._running:
@@ -133,11 +135,16 @@ class Attributes:
         with self.machine.unnoted():
             return state.refine(self._read_leaf(target, name, state.fork()))
 
-    def _read_leaf(self, target: Term, name: str, state: State) -> Term:
+    def _read_leaf(  # noqa: C901 - one case for each kind of value
+        self, target: Term, name: str, state: State
+    ) -> Term:
         if self.is_record(target) or (
             isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name)
         ):
             self.machine.note_read(target, name)
+        hooked = self._read_hooked(target, name, state)
+        if hooked is not None:
+            return hooked
         override = state.heap.get(target)
         if override is not None and name in override and not self._is_boundary(target, name):
             return state.refine(where_set(override[name], state))
@@ -444,12 +451,56 @@ class Attributes:
         """`target.name = value`."""
 
         def assign(leaf: Term, current: State) -> Term:
+            if not (isinstance(leaf, Handle) and self._write_hooked(leaf, name, value, current)):
+                self.store(leaf, name, value, current)
+            return NONE
+
+        self.machine.each_leaf(target, state, assign)
+
+    def store(self, target: Term, name: str, value: Term, state: State) -> None:
+        """Set an attribute behind any hook of its class."""
+
+        def assign(leaf: Term, current: State) -> Term:
             owner = CONFIG if isinstance(leaf, Handle) and leaf.kind == "bag" else leaf
             if not isinstance(owner, Raise | Constant):
                 current.write(owner, self._slot(owner, name, current), value)
             return NONE
 
         self.machine.each_leaf(target, state, assign)
+
+    def _hook(self, target: Handle, name: str, state: State) -> tuple[str, Definition] | None:
+        """The hook `name` of an instance's class; None inside that hook, which sees what is behind it."""
+        info = self.machine.world.objects.get(target)
+        if info is None or info.class_key is None or target is CONFIG:
+            return None
+        found = self.find_method(info.class_key, name)
+        return None if found is None or found[1].key in state.frame.calls else found
+
+    def _write_hooked(self, target: Handle, name: str, value: Term, state: State) -> bool:
+        """Assign through the setter of a property, or through ``__setattr__``; False when neither is there."""
+        args: tuple[Term, ...] = (target, constant(name), value)
+        hook = self._hook(target, "__setattr__", state)
+        if hook is None:
+            hook, args = self._setter(target, name, state), (target, value)
+        if hook is None:
+            return False
+        self.machine.force(self.machine.calls.body(hook[1], hook[0], args, {}, state))
+        return True
+
+    def _setter(self, target: Handle, name: str, state: State) -> tuple[str, Definition] | None:
+        info = self.machine.world.objects.get(target)
+        key = None if info is None or target is CONFIG else info.class_key
+        for cls in () if key is None else self.machine.program.mro(key):
+            if name in cls.setters and cls.setters[name].key not in state.frame.calls:
+                return cls.key, cls.setters[name]
+        return None
+
+    def _read_hooked(self, target: Term, name: str, state: State) -> Term | None:
+        """What ``__getattribute__`` makes of an attribute, None where a class has none."""
+        hook = self._hook(target, "__getattribute__", state) if isinstance(target, Handle) else None
+        if hook is None:
+            return None
+        return self.machine.force(self.machine.calls.body(hook[1], hook[0], (target, constant(name)), {}, state))
 
     def _slot(self, owner: Term, name: str, state: State) -> str:
         """Where a value is kept: what a class writes itself does not hide the symbol that stands for it."""

@@ -45,6 +45,7 @@ NAMES = frozenset(
 
 Arguments = tuple[Term, ...]
 Keywords = Mapping[str, Term]
+Writer = Callable[[Term, str, Term, State], None]
 
 
 class Builtins:
@@ -65,7 +66,7 @@ class Builtins:
             "hasattr": self._hasattr,
             "setattr": self._setattr,
             "object.__getattribute__": self._getattr,
-            "object.__setattr__": self._setattr,
+            "object.__setattr__": self._store,
             "vars": lambda a, k, s: self.machine.attributes.read(a[0], "__dict__", s) if a else opaque("vars"),
             "callable": lambda a, k, s: self._callable(a[0]),
             "list": self._list,
@@ -274,19 +275,27 @@ class Builtins:
 
     def _setattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         target, name, value = args
-        self.machine.each_leaf(name, state, lambda leaf, s: self._set_named(target, leaf, value, s))
+        write = self.machine.attributes.write
+        self.machine.each_leaf(name, state, lambda leaf, s: self._set_named(target, leaf, value, s, write))
         return NONE
 
-    def _set_named(self, target: Term, name: Term, value: Term, state: State) -> Term:
+    def _store(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """`setattr` behind any hook of the class."""
+        target, name, value = args
+        write = self.machine.attributes.store
+        self.machine.each_leaf(name, state, lambda leaf, s: self._set_named(target, leaf, value, s, write))
+        return NONE
+
+    def _set_named(self, target: Term, name: Term, value: Term, state: State, write: Writer) -> Term:
         """Set the attribute that `name` turns out to be; an unknown one may be any that the object has."""
         attributes = self.machine.attributes
         if isinstance(name, Constant) and isinstance(name.value, str):
-            attributes.write(target, name.value, value, state)
+            write(target, name.value, value, state)
             return NONE
         for known in attributes.known_names(target, state):
             same = self.machine.apply("==", self.machine.external_argument(name), constant(known))
             before = attributes.read(target, known, state)
-            attributes.write(target, known, conditional(same, value, before), state)
+            write(target, known, conditional(same, value, before), state)
         return NONE
 
     def _callable(self, value: Term) -> Term:

@@ -72,7 +72,7 @@ class Calls:
                 return self.call(function, (receiver, *args), keywords, state)
             case "undecorated":
                 owner, definition = key.split("|")
-                return self._body(self.machine.program.definition(definition), owner, args, keywords, state)
+                return self.body(self.machine.program.definition(definition), owner, args, keywords, state)
             case "class":
                 return self.construct(key, args, keywords, state)
             case "closure":
@@ -232,9 +232,9 @@ class Calls:
         decorated = self.machine.decorators.of_function(definition, owner)
         if decorated is not None:
             return self.call(decorated, args, keywords, state)
-        return self._body(definition, owner, args, keywords, state)
+        return self.body(definition, owner, args, keywords, state)
 
-    def _body(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+    def body(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Interpret the body of `definition` in place."""
         if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > 1:
             return self.machine.world.unknown(
@@ -331,6 +331,7 @@ class Calls:
         facts = program.class_facts(key)
         if facts.name in self.machine.rules.anchors["config_classes"]:
             return handle("object", "config")
+        self.machine.decorators.make_subclass(key)
         reference = self.machine.world.allocate(ObjectInfo("instance", key))
         self.machine.world.constructed[reference] = (args, dict(keywords))
         method = self.machine.attributes.find_method(key, "__init__")

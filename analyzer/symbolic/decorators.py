@@ -27,6 +27,7 @@ class Decorators:
         self.machine = machine
         self._functions: dict[str, Term | None] = {}
         self._classes: dict[str, Term] = {}
+        self._made: set[str] = set()
         # Classes with a decorator that is not followed, which may have replaced any of their methods.
         self._lost_classes: dict[str, str] = {}
 
@@ -56,6 +57,23 @@ class Decorators:
                 self._lost_classes[key] = str(getattr(name, "value", ""))
             self._classes[key] = found
         return self._classes[key]
+
+    def make_subclass(self, key: str) -> None:
+        """Run what an ancestor does to every class that inherits from it, once."""
+        if key in self._made:
+            return
+        self._made.add(key)
+        for cls in self.machine.program.mro(key)[1:]:
+            hook = cls.methods.get("__init_subclass__")
+            if hook is not None:
+                machine = self.machine
+                span, eager, start = machine.span, machine.eager, machine.world.counter
+                state = State(Frame(cls.module, cls.path, cls.line, "<module>"))
+                machine.eager = True
+                machine.force(machine.calls.body(hook, cls.key, (handle("class", key),), {}, state))
+                machine.span, machine.eager = span, eager
+                machine.toplevel.keep_made(state, start)
+                return
 
     def _lost_class(self, key: str) -> str | None:
         """The decorator of a class that is not followed, None when there is none."""

@@ -308,7 +308,7 @@ class Expressions:
         target = state.refine(self.machine.force(target))
         if isinstance(target, Handle) and target.kind == "namespace":
             builtins = self.machine.calls.builtins
-            builtins.call("setattr", (self.machine.world.bound[target][0], key, value), {}, state)
+            builtins.call("object.__setattr__", (self.machine.world.bound[target][0], key, value), {}, state)
             return
         if not isinstance(target, Handle) or target not in self.machine.world.objects:
             return

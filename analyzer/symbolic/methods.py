@@ -109,14 +109,14 @@ class Methods:
                 self.dict_update(given, other, state)
             for key in builtins.items(given, state) or ():
                 value = self.machine.expressions.dict_item(given, key, NONE, state)
-                builtins.call("setattr", (target, key, value), {}, state)
+                builtins.call("object.__setattr__", (target, key, value), {}, state)
             unknown = builtins.opened(given, state)
             if unknown is None:
                 return NONE
             # Any attribute may be among what is not known.
             for known in self.machine.attributes.known_names(target, state):
                 lost = self.machine.world.unknown(known, "set among attributes that are not known", self.machine.span)
-                self.machine.attributes.write(target, known, lost, state)
+                self.machine.attributes.store(target, known, lost, state)
             return NONE
         return opaque(f"__dict__.{name}()", tuple(self.machine.plain(arg) for arg in args))
 

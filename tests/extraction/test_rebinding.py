@@ -249,3 +249,34 @@ def test_what_a_function_does_besides_what_its_symbol_stands_for() -> None:
     head = "    def get_num_kv_heads(self, ranks):\n"
     changed = files[MODEL_CONFIG].replace(head, f"{head}        self.head_dim = 256\n")
     assert extracted(files | {MODEL_CONFIG: changed}).definitions["head_dim"].term is constant(256)
+
+
+HOOKS = {
+    "the setter of a property": {
+        "methods": "@property\ndef mem_fraction_static(self):\n    return self._kept\n\n"
+        "@mem_fraction_static.setter\ndef mem_fraction_static(self, value):\n    self._kept = value / 2"
+    },
+    "__setattr__": {
+        "methods": "def __setattr__(self, name, value):\n"
+        "    if name == 'mem_fraction_static':\n        value = value / 2\n"
+        "    object.__setattr__(self, name, value)"
+    },
+    "__getattribute__": {
+        "methods": "def __getattribute__(self, name):\n    found = object.__getattribute__(self, name)\n"
+        "    return found / 2 if name == 'mem_fraction_static' else found"
+    },
+}
+
+
+@pytest.mark.parametrize("parts", HOOKS.values(), ids=HOOKS)
+def test_hooks_of_attributes_are_run(parts: dict[str, str]) -> None:
+    extraction = extracted(**parts)
+    assert disagreements(extraction, HALVED) == []
+    assert extraction.gaps == ()
+
+
+def test_what_a_class_does_to_those_that_inherit_from_it() -> None:
+    base = "class Base:\n    def __init_subclass__(cls):\n        cls.bytes_per_token = lambda self: 7"
+    extraction = extracted(bases="(Base)", module=base)
+    assert disagreements(extraction, "int(budget * GIB // 7)") == []
+    assert extraction.gaps == ()
