@@ -171,7 +171,8 @@ class ModuleFacts:
     `stars` are modules imported with ``*``; `reassigned` are names that some function declares global,
     or sets in ``globals()`` (``*`` for a computed one);
     `calls` are the top-level statements that only call something, such as entries of a registry;
-    `patches` those that set attributes (their `names`) of what is defined elsewhere.
+    `patches` those that set attributes (their `names`) of what is defined elsewhere; `rebound` are names
+    that are bound in any case, and imported again under a condition.
     """
 
     module: str
@@ -184,6 +185,7 @@ class ModuleFacts:
     calls: tuple[ModuleStatement, ...]
     reassigned: frozenset[str]
     patches: tuple[ModuleStatement, ...] = ()
+    rebound: Mapping[str, ImportBinding] = dataclass_field(default_factory=dict)
 
     @property
     def definitions(self) -> tuple[Definition, ...]:

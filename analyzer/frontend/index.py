@@ -68,6 +68,9 @@ class _Indexer:
         self._calls: list[ModuleStatement] = []
         self._patches: list[ModuleStatement] = []
         self._bound: set[str] = set()
+        # What is imported or defined in any case, and of that what is imported again under a condition.
+        self._certain: set[str] = set()
+        self._rebound: dict[str, ImportBinding] = {}
 
     def index(self, tree: ast.Module) -> ModuleFacts:
         for node in tree.body:
@@ -83,6 +86,7 @@ class _Indexer:
             tuple(self._calls),
             self._reassigned,
             tuple(self._patches),
+            self._rebound,
         )
 
     def _visit(self, node: ast.stmt) -> None:
@@ -93,15 +97,22 @@ class _Indexer:
                 self._functions[node.name] = self._definition(node, "")
             case ast.ClassDef():
                 self._classes[node.name] = self._class(node)
+            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
+                # What only a type checker imports is a name in annotations, and binds nothing again.
+                certain, self._certain = self._certain, set()
+                self._compound(node)
+                self._certain = certain
             case ast.If() | ast.Try() | ast.With():
-                self._statement(node)
-                for child in _nested_statements(node):
-                    if isinstance(
-                        child, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-                    ):
-                        self._visit_nested(child)
+                self._compound(node)
             case _:
                 self._statement(node)
+
+    def _compound(self, node: ast.stmt) -> None:
+        """A top-level statement that may define names on some ways through it."""
+        self._statement(node)
+        for child in _nested_statements(node):
+            if isinstance(child, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self._visit_nested(child)
 
     def _bind(self, node: ast.Import | ast.ImportFrom, *, overwrite: bool) -> None:
         for binding in import_bindings(node, self._module, is_package=self._path.endswith("__init__.py")):
@@ -109,6 +120,11 @@ class _Indexer:
                 self._stars.append(binding.module)
             elif overwrite or binding.name not in self._imports:
                 self._imports[binding.name] = binding
+            elif binding.name in self._certain and binding != self._imports[binding.name]:
+                self._rebound[binding.name] = binding
+            if overwrite:
+                self._certain.add(binding.name)
+                self._rebound.pop(binding.name, None)
 
     def _visit_nested(self, node: ast.stmt) -> None:
         """A definition under a top-level if or try: the first one stands for all."""

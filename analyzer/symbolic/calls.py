@@ -45,7 +45,7 @@ class Calls:
         self.builtins = Builtins(machine)
         self.externals = Externals(machine)
         self.extent: tuple[int, ...] = ()
-        self._measured: dict[Span, Term] = {}
+        self._measured: dict[tuple[Span, str], Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
@@ -194,8 +194,8 @@ class Calls:
     def _measure(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         world = self.machine.world
         time = self.machine.tick()
-        # A call site is one measurement, however many branches and workers reach it.
-        site = self.machine.span
+        # A call site is one measurement of a function, however many branches and workers reach it.
+        site = self.machine.span, definition.key
         known = self._measured.get(site)
         if known is not None:
             return known

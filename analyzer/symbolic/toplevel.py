@@ -156,8 +156,9 @@ class TopLevel:
 
         Whoever imports a name by itself has it from before or from after that.
         """
-        if name not in self.patched:
-            return None
+        rebound = self._rebound(module, name)
+        if rebound is not None or name not in self.patched:
+            return rebound
         own = self._set_on(module, name)
         if own is not None:
             return own
@@ -174,6 +175,21 @@ class TopLevel:
             facts = self.machine.program.module(binding.module)
             binding = None if facts is None else facts.imports.get(binding.member)
         return None
+
+    def _rebound(self, module: str, name: str) -> Term | None:
+        """A name that is imported again under a condition is one or the other; None when it is not."""
+        facts = self.machine.program.module(module)
+        binding = None if facts is None or not facts.rebound else facts.rebound.get(name)
+        if binding is None:
+            return None
+        first = self.machine.program.resolve(module, name)
+        again = self.machine.program.resolve_import(module, binding.module, binding.member)
+        if first is None or again is None or first == again:
+            return None
+        reason = "a name that is imported again under a condition"
+        which = self.machine.world.unknown(f"{module.rsplit('.', 1)[-1]}.{name}", reason, self.machine.span)
+        one, other = (self.from_resolution(found.kind, found.key) for found in (first, again))
+        return conditional(truth(which), other, one)
 
     def _set_on(self, module: str, name: str) -> Term | None:
         return self.machine.world.base.get(handle("module", module), {}).get(name)

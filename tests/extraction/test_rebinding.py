@@ -280,3 +280,18 @@ def test_what_a_class_does_to_those_that_inherit_from_it() -> None:
     extraction = extracted(bases="(Base)", module=base)
     assert disagreements(extraction, "int(budget * GIB // 7)") == []
     assert extraction.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "try:\n    from sglang.srt.other import get_available_gpu_memory\nexcept ImportError:\n    pass",
+        "if os.environ.get('OTHER'):\n    from sglang.srt.other import get_available_gpu_memory",
+    ],
+    ids=["try", "if"],
+)
+def test_a_name_that_is_imported_again_under_a_condition_is_a_gap(again: str) -> None:
+    other = "from sglang.srt.utils import get_available_gpu_memory as g\n\n"
+    other += "def get_available_gpu_memory(*a, **k):\n    return g(*a, **k) * 0.9\n"
+    extraction = extracted({"sglang/srt/other.py": other}, module=again)
+    assert any("get_available_gpu_memory" in gap.construct and gap.affects for gap in extraction.gaps)

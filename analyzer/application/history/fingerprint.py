@@ -134,6 +134,7 @@ class Listener:
             for definition in facts.definitions:
                 said[f"driver {definition.qualname}"] = self._driver(definition)
         said["patches"] = [meaning(statement.text) for statement in facts.patches]
+        said["rebound"] = sorted((n, b.module, b.member) for n, b in facts.rebound.items() if n in asked.names)
         if asked.calls:
             said["calls"] = [meaning(statement.text) for statement in facts.calls]
         return {item: what for item, what in said.items() if what}
