@@ -33,7 +33,7 @@ def _set_only(configuration: Configuration) -> Configuration:
 
 def _machine(random: Random) -> Configuration:
     before = random.choice((*_FREE_BEFORE, round(random.uniform(4, 280), 3)))
-    return {
+    machine: Configuration = {
         "pre_model_load_memory": before,
         "available_gpu_memory": _free_after(random, before),
         "mem_fraction_static": random.choice((0.9, 0.88, 0.87, 0.8, round(random.uniform(0.3, 0.97), 3))),
@@ -44,6 +44,8 @@ def _machine(random: Random) -> Configuration:
         "max_running_requests": _sometimes(random, (1, 48, 256, random.randint(1, 9000))),
         **_parallel(random),
     }
+    # The runner of the harness has one dtype, for the model and for its cache.
+    return {**machine, "model_element_size": machine["kv_element_size"]}
 
 
 def _free_after(random: Random, before: float) -> float:
