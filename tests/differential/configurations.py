@@ -11,6 +11,8 @@ Configuration = dict[str, Any]
 # Free GiB before loading on machines people have: 24, 40, 80, 96, 141, 180 and 192 GB parts.
 _FREE_BEFORE: Final = (23.12, 39.21, 78.52, 78.9, 94.04, 139.25, 176.4, 190.77)
 _LONGEST_CONTEXT: Final = 1 << 20
+# No options: a draft model whose configuration does not say it is a server of its own, not one that nobody told.
+_KNOWN_TO_LACK: Final = frozenset({"eagle_draft_num_layers"})
 
 
 def draw(scenario: str, count: int, seed: int) -> list[Configuration]:
@@ -28,7 +30,7 @@ def draw(scenario: str, count: int, seed: int) -> list[Configuration]:
 
 def _set_only(configuration: Configuration) -> Configuration:
     """Without the options that the user leaves alone: the release's own default must apply."""
-    return {name: value for name, value in configuration.items() if value is not None}
+    return {name: value for name, value in configuration.items() if value is not None or name in _KNOWN_TO_LACK}
 
 
 def _machine(random: Random) -> Configuration:

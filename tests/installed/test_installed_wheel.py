@@ -121,7 +121,7 @@ def test_every_format_and_the_baseline(environment: Path, tmp_path: Path) -> Non
 def test_a_gate_by_effect(environment: Path, tmp_path: Path) -> None:
     (tmp_path / "analyzer.toml").write_text(_SERVER)
     limit = ("--fail-if", "max_total_num_tokens < -1%", "--format", "json")
-    done = _analyzer(environment, tmp_path, "diff", "v0.5.9", "v0.5.11", "--source", "pypi", *limit)
+    done = _analyzer(environment, tmp_path, "diff", "v0.5.11", "v0.5.13", "--source", "pypi", *limit)
     report = json.loads(done.stdout)
     Draft202012Validator(schema("diff")).validate(report)
     [effect] = report["effects"]
