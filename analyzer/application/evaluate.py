@@ -210,7 +210,8 @@ class _Evaluator:
             return Result(case.inputs[name], unit)
         if formula is None:
             return Result(None, unit, (name,))
-        stops = refusal(formula.error, binding, self._unset(case, binding))
+        unset = self._unset(case, binding)
+        stops = refusal(formula.error, binding, unset)
         if stops.exception is not None:
             return Result(None, unit, error=stops.exception)
         try:
@@ -225,7 +226,7 @@ class _Evaluator:
             # What is measured needs no input but itself.
             names = missing_inputs(formula.term, binding, extraction) or {name}
             return Result(None, unit, tuple(sorted(names)))
-        needed = self._needed(stops, binding, case, extraction)
+        needed = _needed(stops, unset, binding, extraction)
         # None is what a family has for the number of another one.
         return Result(value, unit, absent=value is None, error_missing=needed)
 
@@ -234,17 +235,17 @@ class _Evaluator:
         names = scenario_inputs(self.rules, case.scenario) - case.inputs.keys()
         return frozenset(name for name in names if binding.known(name) is None)
 
-    def _needed(self, stops: Refusal, binding: Binding, case: Case, extraction: Extraction) -> tuple[str, ...]:
-        """The inputs that would tell whether SGLang stops."""
-        if not stops.unknown:
-            return ()
-        names = {name for guard in stops.unknown for name in missing_inputs(guard, binding, extraction)}
-        open_ones = self._unset(case, binding) & symbols_of(*stops.unknown)
-        return tuple(sorted(names | open_ones))
-
     def _unit(self, name: str) -> str:
         rule = self.rules.quantities.get(name) or self.rules.symbols.get(name)
         return rule.unit if rule is not None else ""
+
+
+def _needed(stops: Refusal, unset: frozenset[str], binding: Binding, extraction: Extraction) -> tuple[str, ...]:
+    """The inputs that would tell whether SGLang stops; `unset` are open ones that nobody gave."""
+    if not stops.unknown:
+        return ()
+    names = {name for guard in stops.unknown for name in missing_inputs(guard, binding, extraction)}
+    return tuple(sorted(names | (unset & symbols_of(*stops.unknown))))
 
 
 def check_inputs(inputs: Mapping[str, Value], rules: RuleSet) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from analyzer.domain.build import leaves, rewrite
 from analyzer.domain.code import Parameter, PythonFunction, Statement, exception_name, expression, identifier
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_loop_variable, is_of_loop
+from analyzer.domain.iteration import EACH, ITERATIONS, is_clause, is_loop_variable, is_of_loop
 from analyzer.domain.notation import abridged
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import Specialiser, in_result_unit, scenario_inputs, scenario_values
@@ -186,7 +186,7 @@ def _values(term: Term) -> Iterator[Term]:
 
 def _is_unknown(term: Term) -> bool:
     """Whether `term` is a call that was not followed, and no part of a loop."""
-    return isinstance(term, Opaque) and term.name not in (*ITERATIONS, FOR) and not is_of_loop(term)
+    return isinstance(term, Opaque) and not (term.name in ITERATIONS or is_clause(term) or is_of_loop(term))
 
 
 def _places(spans: Iterable[Span]) -> str:
@@ -201,8 +201,7 @@ def _is_inside_loop(term: Term) -> bool:
     """Whether `term` is a part of a comprehension, which has no value outside it."""
     nodes = list(walk(term))
     loops = any(isinstance(node, Opaque) and node.name == EACH for node in nodes)
-    is_clause = isinstance(term, Opaque) and term.name == FOR
-    return is_clause or (not loops and any(is_loop_variable(node) for node in nodes))
+    return is_clause(term) or (not loops and any(is_loop_variable(node) for node in nodes))
 
 
 def _uncomputable(terms: Iterable[Term]) -> Iterator[str]:
@@ -210,7 +209,7 @@ def _uncomputable(terms: Iterable[Term]) -> Iterator[str]:
     for node in walk(*terms):
         if isinstance(node, Raise):
             yield f"whether {exception_name(node.exception)} is raised before"
-        elif isinstance(node, Opaque) and not (node.name in ITERATIONS or node.name == FOR or is_loop_variable(node)):
+        elif isinstance(node, Opaque) and not (node.name in ITERATIONS or is_clause(node) or is_loop_variable(node)):
             yield node.name
 
 

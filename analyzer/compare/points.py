@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
-from analyzer.domain.iteration import FOR
+from analyzer.domain.iteration import is_clause
 from analyzer.domain.operators import TYPES
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, SymbolRule
@@ -232,7 +232,7 @@ def _loop_sources(terms: Iterable[Term]) -> dict[Term, dict[Symbol | Opaque, Non
     """The inputs that each loop variable takes its values from."""
     found: dict[Term, dict[Symbol | Opaque, None]] = {}
     for term in terms:
-        if isinstance(term, Opaque) and term.name == FOR:
+        if is_clause(term):
             variable, iterable, *_ = term.args
             found.setdefault(variable, {}).update(dict.fromkeys(_input_leaves(iterable)))
     return found

@@ -85,7 +85,7 @@ class Binding:
                 continue
             if not isinstance(value, Off):
                 return value
-            if self._is_record(value.name):
+            if self._rules.is_record(symbol(value.name)):
                 # Another name for a record that nobody gave: the two are one and the same.
                 found = value
         if raised is not None:
@@ -93,10 +93,6 @@ class Binding:
         if is_missed(name, self._rules):
             raise MissingInputError(name)
         return found
-
-    def _is_record(self, name: str) -> bool:
-        rule = self._rules.symbols.get(name)
-        return rule is not None and rule.domain.kind == "record"
 
     def _try(self, name: str, candidate: Term) -> Value:
         """`candidate`'s value, or OFF when it needs something that is not known either. Raises RaisedError."""

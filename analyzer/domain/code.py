@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_loop_variable
+from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_clause, is_loop_variable
 from analyzer.domain.operators import COMPARISONS, OPERATORS, type_names
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
@@ -122,7 +122,7 @@ def _loop(name: str, args: tuple[Term, ...], texts: list[str]) -> str:
         conditions = "".join(f" if ({text})" for text in texts[2:])
         return f"for {texts[0]} in {texts[1]}{conditions}"
     if name == EACH:
-        clauses = [text for text, arg in zip(texts, args, strict=True) if isinstance(arg, Opaque) and arg.name == FOR]
+        clauses = [text for text, arg in zip(texts, args, strict=True) if is_clause(arg)]
         row = f"[({texts[-1]}) {' '.join(clauses)}]"
         return f"list(dict.fromkeys({row}))" if args[0] is constant("set") else row
     if name == "item":

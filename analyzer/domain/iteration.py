@@ -7,7 +7,7 @@ comprehension; loop variables are numbered, so that renaming one changes nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 from analyzer.domain.magnitude import MAX_ELEMENTS, TooLargeError, is_too_large
 from analyzer.domain.semantics import Evaluator, Lookup, MissingInputError, Off, OversizedError, RaisedError, Value
@@ -35,6 +35,11 @@ def loop_variable(depth: int) -> Opaque:
 def is_loop_variable(term: Term) -> bool:
     """Whether `term` is what some loop binds."""
     return isinstance(term, Opaque) and term.name.startswith(f"{EACH}#")
+
+
+def is_clause(term: Term) -> TypeGuard[Opaque]:
+    """Whether `term` is a clause of a comprehension."""
+    return isinstance(term, Opaque) and term.name == FOR
 
 
 def is_of_loop(term: Term) -> bool:
@@ -112,7 +117,7 @@ def _is_sequence(value: Value) -> bool:
 
 def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
     kind, *parts = term.args
-    clauses = [part.args for part in parts if isinstance(part, Opaque) and part.name == FOR]
+    clauses = [part.args for part in parts if is_clause(part)]
     elements = parts[len(clauses) :]
     if len(elements) != 1 or not isinstance(kind, Constant) or kind.value not in ("list", "generator", "set"):
         return Off(term.name)

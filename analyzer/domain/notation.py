@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from analyzer.domain.characters import printable
-from analyzer.domain.iteration import EACH, FOR, is_loop_variable
+from analyzer.domain.iteration import EACH, FOR, is_clause, is_loop_variable
 from analyzer.domain.operators import COMPARISONS, OPERATORS, type_names
 from analyzer.domain.terms import (
     Apply,
@@ -167,7 +167,7 @@ def _text_loop(name: str, args: tuple[Term, ...], parts: tuple[Piece, ...]) -> P
     if name == FOR:
         conditions = "".join(f" if {part.guard.within(1)}" for part in parts[2:])
         return Piece(f"for {parts[0].text} in {parts[1].text}{conditions}")
-    clauses = [part for part, arg in zip(parts, args, strict=True) if isinstance(arg, Opaque) and arg.name == FOR]
+    clauses = [part for part, arg in zip(parts, args, strict=True) if is_clause(arg)]
     elements = parts[len(clauses) + 1 :]
     text = f"{': '.join(part.text for part in elements)} {' '.join(part.text for part in clauses)}"
     left, right = _LOOP_BRACKETS.get(parts[0].text.strip("'"), ("", ""))

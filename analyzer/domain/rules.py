@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from analyzer.domain.terms import Scalar, Term
+from analyzer.domain.terms import Scalar, Symbol, Term
 
 LEVELS: Final = ("note", "warning", "error")
 """How loud a finding is shown, quietest first."""
@@ -198,6 +198,11 @@ class RuleSet:
     changes: tuple[ChangeRule, ...]
     digest: str
     invariants: tuple[InvariantRule, ...] = ()
+
+    def is_record(self, term: Term) -> bool:
+        """Whether `term` is an input that is a record of attributes as a whole."""
+        rule = self.symbols.get(term.name) if isinstance(term, Symbol) else None
+        return rule is not None and rule.domain.kind == "record"
 
     def unit_of(self, origin: str) -> str | None:
         """The unit of what `origin` returns, None when no rule says."""

@@ -206,14 +206,10 @@ class Specialiser:
             return term
         if name in self._extraction.definitions:
             settled = self._within(name, self._extraction.definitions[name].term)
-            return settled if _is_ground(settled) or self._is_record(settled) else term
+            # Another name for a record is that record.
+            return settled if _is_ground(settled) or self._rules.is_record(settled) else term
         settled_default = self.default(name)
         return term if settled_default is None else settled_default
-
-    def _is_record(self, term: Term) -> bool:
-        """Whether `term` is a record of attributes as a whole: another name for it is it."""
-        rule = self._rules.symbols.get(term.name) if isinstance(term, Symbol) else None
-        return rule is not None and rule.domain.kind == "record"
 
     def _fold(self, term: Term, args: tuple[Term, ...]) -> Term:
         if isinstance(term, Opaque) and term.name in ITERATIONS:

@@ -138,7 +138,7 @@ class Attributes:
     def _read_leaf(  # noqa: C901 - one case for each kind of value
         self, target: Term, name: str, state: State
     ) -> Term:
-        if self.is_record(target) or (
+        if self.machine.rules.is_record(target) or (
             isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name)
         ):
             self.machine.note_read(target, name)
@@ -180,11 +180,6 @@ class Attributes:
         reference = world.fresh("method", name)
         world.bound[reference] = (target, constant(name))
         return reference
-
-    def is_record(self, target: Term) -> bool:
-        """Whether `target` is an input with attributes that SGLang may set."""
-        rule = self.machine.rules.symbols.get(target.name) if isinstance(target, Symbol) else None
-        return rule is not None and rule.domain.kind == "record"
 
     def _read_alias(self, target: Symbol, name: str, state: State) -> Term | None:
         """An attribute that was set on the same record under another name, None when none was.

@@ -232,7 +232,7 @@ class Builtins:
 
     def _is_instance(self, value: Term, kind: Term) -> bool | None:
         if isinstance(kind, Handle) and kind.kind == "builtin":
-            if self.machine.attributes.is_record(value):
+            if self.machine.rules.is_record(value):
                 return False
             if kind.key in TYPES:
                 return _has_type(value, TYPES[kind.key])

@@ -173,9 +173,8 @@ class Calls:
         if isinstance(origin, Symbol):
             source = f"{definition.qualname}()"
             world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
-            rule = self.machine.rules.symbols.get(origin.name)
             # A record is taken as it is: how it is found, and that it may be missing, is not the formula's business.
-            if origin.name not in world.call_definitions and not (rule is not None and rule.domain.kind == "record"):
+            if origin.name not in world.call_definitions and not self.machine.rules.is_record(origin):
                 later = self.machine.defer(inline, state, origin.name)
                 world.call_definitions[origin.name] = SymbolFormula(
                     first=lambda: self.machine.value(later), last=lambda: self._at_the_end(inline, later)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction, map_leaves
+from analyzer.domain.build import conditional, conjunction, disjunction, map_leaves
 from analyzer.domain.terms import NONE, TRUE, Raise, Term, opaque
 from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import Frame, State, raised
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
+
+
+# A handler with what it is the first to catch.
+Branch = tuple[ir.Handler, Term]
 
 
 class Handlers:
@@ -66,39 +71,33 @@ class Handlers:
 
     def _ended(self, node: ir.Try, state: State) -> Outcome:
         """The end of the body, where calls in it may have raised on some inputs."""
-        caught, rest = _divided(node, state.error)
+        branches, rest = _divided(node, state.error)
         failing = state.fork()
         state.error = rest
         after = self.machine.statements.run(node.orelse, state)
-        if caught is NONE:
+        if not branches:
             return after
-        return self.machine.statements.join(raised(caught), self._caught(node, caught, failing), after)
+        return self.machine.statements.join(_any_of(branches), self._caught(branches, failing), after)
 
     def _left(self, node: ir.Try, leave: Exit) -> Outcome:
         """A way out of the body before its end."""
-        caught, rest = _divided(node, leave.state.error)
+        branches, rest = _divided(node, leave.state.error)
         failing = leave.state.fork()
         leave.state.error = rest
         stays = Outcome(None, [Exit(leave.kind, TRUE, leave.value, leave.state, leave.span)])
-        if caught is NONE:
+        if not branches:
             return stays
-        handled = self._caught(node, caught, failing)
+        handled = self._caught(branches, failing)
         if leave.kind == "raise" and rest is NONE:
             return handled
-        return self.machine.statements.join(raised(caught), handled, stays)
+        return self.machine.statements.join(_any_of(branches), handled, stays)
 
-    def _caught(self, node: ir.Try, error: Term, state: State) -> Outcome:
-        """Run the handlers in a state that raised `error`, each under the guard of what it is the first to catch."""
+    def _caught(self, branches: Sequence[Branch], state: State) -> Outcome:
+        """Run the handlers in a state that raised, each under the guard of what it is the first to catch."""
         state.error, state.dead = NONE, False
-        branches: list[tuple[ir.Handler, Term]] = []
-        for handler in node.handlers:
-            caught = _only(error, handler, wanted=True)
-            if caught is not NONE:
-                branches.append((handler, caught))
-                error = _only(error, handler, wanted=False)
-        handler, caught = branches.pop()
+        *others, (handler, caught) = branches
         outcome = self._handle(handler, caught, state.fork())
-        for handler, caught in reversed(branches):
+        for handler, caught in reversed(others):
             outcome = self.machine.statements.join(raised(caught), self._handle(handler, caught, state.fork()), outcome)
         return outcome
 
@@ -120,17 +119,20 @@ class Handlers:
             state.error = conditional(raised(pending), pending, state.error)
 
 
-def _divided(node: ir.Try, error: Term) -> tuple[Term, Term]:
-    """The part of an error that some handler catches, and the part that none does."""
-    rest = error
+def _divided(node: ir.Try, error: Term) -> tuple[list[Branch], Term]:
+    """The handlers with the part of an error that each is the first to catch, and the part that none does."""
+    branches: list[Branch] = []
     for handler in node.handlers:
-        rest = _only(rest, handler, wanted=False)
-    caught = map_leaves(error, lambda leaf: leaf if isinstance(leaf, Raise) and _is_caught(node, leaf) else NONE)
-    return caught, rest
+        caught = _only(error, handler, wanted=True)
+        if caught is not NONE:
+            branches.append((handler, caught))
+            error = _only(error, handler, wanted=False)
+    return branches, error
 
 
-def _is_caught(node: ir.Try, error: Raise) -> bool:
-    return any(_catches(handler, error) for handler in node.handlers)
+def _any_of(branches: Sequence[Branch]) -> Term:
+    """The guard under which one of the handlers runs."""
+    return disjunction(*(raised(caught) for _, caught in branches))
 
 
 def _only(error: Term, handler: ir.Handler, *, wanted: bool) -> Term:

@@ -350,8 +350,7 @@ class Machine:
 
     def _present(self, leaf: Term) -> Term:
         """A record is there, whatever it holds."""
-        rule = self.rules.symbols.get(leaf.name) if isinstance(leaf, Symbol) else None
-        return atom(rule.name) if rule is not None and rule.domain.kind == "record" else leaf
+        return atom(leaf.name) if isinstance(leaf, Symbol) and self.rules.is_record(leaf) else leaf
 
     def _container_truth(self, leaf: Term, state: State) -> Term:
         """A container is true when it is not empty."""
