@@ -9,8 +9,10 @@ from math import isfinite
 from typing import Final
 
 from analyzer.compare.congruence import Congruence
+from analyzer.compare.equalities import without_equalities
 from analyzer.compare.normalize import Normaliser
 from analyzer.compare.points import SpaceBuilder
+from analyzer.compare.ranks import UNKNOWNS, Ranks
 from analyzer.compare.sampling import Difference, Sampler, witness_of
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.rules import SymbolRule
@@ -58,7 +60,8 @@ class Judge:
 
     def __init__(self, symbols: Mapping[str, SymbolRule]) -> None:
         self._symbols = symbols
-        self._exact = Normaliser(symbols)
+        self._exact = Normaliser({**symbols, **UNKNOWNS})
+        self._ranks = Ranks(symbols)
         self._erased = Normaliser(symbols, erase_rounding=True)
         self._parts = Congruence(self._exact.equal)
         self._rounded_parts = Congruence(self._erased.equal)
@@ -85,6 +88,12 @@ class Judge:
     def _whole(self, normaliser: Normaliser, before: Term, after: Term) -> bool:
         small = self._parts.size(before) + self._parts.size(after) <= _LARGEST_WHOLE
         return small and normaliser.equal(before, after)
+
+    def _equal_after_all(self, before: Term, after: Term) -> bool:
+        """Whether the two are proven equal by what a normal form does not know: equal values, all ranks."""
+        sides = [without_equalities(term, self._exact.equal) for term in (before, after)]
+        unknown = self._ranks.generalised(sides)
+        return self._whole(self._exact, *sides) or (unknown is not None and self._whole(self._exact, *unknown))
 
     def judge(self, before: Term, after: Term, unit: str, preferred: Mapping[str, Value]) -> Judgement:
         """The first rung that holds; `preferred` values are where the search for a witness starts."""
@@ -115,6 +124,8 @@ class Judge:
         found = found or sampler.search()
         if found and not all(_is_rounding(difference, unit) for difference in found):
             return self._semantic(before, after, sampler, found, calls)
+        if not found and self._equal_after_all(before, after):
+            return Judgement(Kind.REFACTOR, before, after)
         if self._equal_but_for_rounding(before, after):
             return self._by_rounding(before, after, unit, sampler, calls)
         # Before giving up, look where the first search did not get to.

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
+from math import isfinite
 from typing import Final
 
 from analyzer.compare.diagrams import Diagrams, prune
 from analyzer.compare.forms import Branch, Failure, Form, Guard, Literal, Polynomial, Pool
 from analyzer.compare.guards import Comparisons, split_minimum
-from analyzer.compare.polynomials import Polynomials, number_of, sole_factor
+from analyzer.compare.polynomials import Polynomials, integral, number_of, sole_factor
+from analyzer.compare.ranks import RANK_MINIMUM
 from analyzer.compare.rounding import Roundings
 from analyzer.domain.build import negate
 from analyzer.domain.operators import BOOLEAN_RESULT
@@ -121,7 +123,7 @@ class Normaliser:
         kind = rule.domain.kind if rule is not None else ""
         low = high = None
         if rule is not None and kind in _NUMBER_KINDS:
-            low = _fraction(rule.domain.low)
+            low = _fraction(rule.domain.low) if isfinite(rule.domain.low) else None
             # A large upper end only says where to sample; a fraction really ends at one.
             high = _fraction(rule.domain.high) if 0 < rule.domain.high <= 1 else None
         factor = self._pool.factor("symbol", name, (), integer=kind in ("integer", "boolean"), low=low, high=high)
@@ -159,6 +161,8 @@ class Normaliser:
             return self._truth(args[0])
         if op in _NEGATED:
             return self._diagrams.negate(self._apply(_NEGATED[op], args))
+        if op == RANK_MINIMUM:
+            return self._rank_minimum(args[0])
         function = getattr(self, _METHODS[op]) if op in _METHODS else None
         if function is None:
             return self._call("call", op, args)
@@ -178,6 +182,13 @@ class Normaliser:
             return self._numbers.lone(self._pool.factor(kind, name, parts, integer=whole, low=low))
 
         return self._diagrams.lift(f"{kind} {name}", make, *args)
+
+    def _rank_minimum(self, form: Form) -> Form:
+        """The smallest of all ranks' values: another rank may answer a guard in another way, so none leaves it."""
+        if isinstance(form, Failure):
+            return form
+        whole = integral(form)
+        return self._numbers.lone(self._pool.factor("call", RANK_MINIMUM, (form,), integer=whole))
 
     def _truth(self, form: Form) -> Form:
         return self._diagrams.lift("truth", self._truth_leaf, form)

@@ -20,6 +20,18 @@ def _kind(old: str, new: str) -> str:
     return found.verdict.label
 
 
+# How releases 0.5.9 and 0.5.11 count tokens: pages, the user's limit and all ranks, in two orders.
+_COUNTED = "n if max_total_tokens is None else min(n, max_total_tokens)"
+_AGREED = f"(rank_min(({_COUNTED}) // page_size * page_size) if tp_size > 1 else ({_COUNTED}) // page_size * page_size)"
+_LIMITED = f"({_PAGES} if max_total_tokens is None else min({_PAGES}, max_total_tokens))"
+_SIZED_AGAIN = f"(rank_min({_LIMITED}) if tp_size > 1 else {_LIMITED})"
+_RESIZED = f"{_SIZED_AGAIN} // page_size * page_size"
+_RAISES_ONCE = f"raises('E') if {_AGREED} <= 0 else {_AGREED}"
+_RAISES_TWICE = (
+    f"raises('E') if {_PAGES} <= 0 else ({_PAGES} if {_SIZED_AGAIN} == {_PAGES} "
+    f"else (raises('E') if {_RESIZED} <= 0 else {_RESIZED}))"
+)
+
 _EQUAL = [
     ("a + b", "b + a"),
     ("(a + b) * n", "a * n + n * b"),
@@ -74,6 +86,15 @@ _EQUAL = [
     ("float(n) * 2", "2 * n"),
     ("abs(n)", "n"),
     ("raises('A') if p else a", "raises('B') if p else a"),
+    ("n if m + a == n + b else m + a - b", "m + a - b"),
+    ("b if f(n) == b else f(n)", "f(n)"),
+    ("rank_min(n // page_size * page_size)", "rank_min(n) // page_size * page_size"),
+    ("rank_min(min(n, max_total_tokens))", "min(rank_min(n), max_total_tokens)"),
+    ("rank_min(n if page_size > 1 else m)", "rank_min(n) if page_size > 1 else rank_min(m)"),
+    ("min(a, rank_min(a)) + n", "rank_min(a) + n"),
+    ("rank_min(max(a, page_size))", "max(rank_min(a), page_size)"),
+    ("rank_min(page_size * 2)", "page_size + page_size"),
+    (_RAISES_ONCE, _RAISES_TWICE),
 ]
 
 _DIFFERENT = [
@@ -96,6 +117,10 @@ _DIFFERENT = [
     ("int(context_len / 3) + 1 if context_len > 8192 else 0", "int(context_len / 3) + 1 if context_len > 8191 else 0"),
     ("f(n) + 1", "f(n) + 2"),
     ("f(n) * 0 + 1 if p else a", "a"),
+    ("a if a == b else n", "n"),
+    ("a + 1 if a == b else b", "b"),
+    (_RAISES_ONCE, _RAISES_TWICE.replace(f"{_RESIZED} <= 0", f"{_RESIZED} <= page_size")),
+    (_RAISES_ONCE, _RAISES_TWICE.replace(f"{_PAGES} <= 0", f"{_PAGES} <= 64")),
 ]
 
 _ROUNDED = [
@@ -111,6 +136,14 @@ _UNDECIDED = [
     ("n * f(m)", "n * g(m)"),
     ("n * f(m)", "n * f(m + 1)"),
     ("rank_min(available_gpu_memory)", "available_gpu_memory"),
+    # What the ranks do not share may be least on another one.
+    ("rank_min(n // m)", "rank_min(n) // m"),
+    ("rank_min(n + m)", "rank_min(n) + rank_min(m)"),
+    ("rank_min(-n)", "-rank_min(n)"),
+    ("rank_min(max(n, m))", "max(rank_min(n), rank_min(m))"),
+    ("rank_min(page_size - n)", "page_size - rank_min(n)"),
+    ("rank_min(n if m > 3 else a)", "rank_min(n) + 0 if m > 3 else rank_min(a)"),
+    ("max(n, rank_min(n))", "rank_min(n)"),
 ]
 
 

@@ -61,3 +61,14 @@ def test_a_snapshot_is_what_this_program_finds_in_the_release(
 
 def _terms(formulas: Mapping[str, Formula]) -> dict[str, tuple[Term, Term | None, str]]:
     return {name: (formula.term, formula.error, formula.unit) for name, formula in formulas.items()}
+
+
+@pytest.mark.parametrize("scenario", ["mha", "mla", "dsa", "mamba"])
+def test_a_sizing_that_moved_and_was_written_anew_is_proven_to_count_the_same_tokens(scenario: str) -> None:
+    # Other files, classes and units, and the minimum over ranks, the user's limit and pages in another order.
+    options = api.Options(source="snapshot", use_cache=False)
+    found = api.diff("v0.5.9", "v0.5.11", scenarios=(scenario,), options=options)
+    kinds = {quantity: by_scenario[scenario].label for quantity, by_scenario in found.verdicts.items()}
+    assert kinds["max_total_num_tokens"] == "refactor"
+    assert {kinds["rest_memory"], kinds["cell_size"]} <= {"moved", "refactor"}
+    assert kinds["max_num_reqs"] == "semantic"

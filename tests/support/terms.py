@@ -83,8 +83,12 @@ def domain(kind: str, low: float = 0, high: float = 0, *choices: Scalar, optiona
     return Domain(kind, low, high, choices, optional)
 
 
+_ARGUMENTS: Final = frozenset({"page_size", "max_total_tokens", "tp_size", "max_running_requests"})
+
+
 def _symbol(name: str, unit: str, where: Domain, default: str | None = None, *, free: bool = True) -> SymbolRule:
-    return SymbolRule(name, unit, name, where, (), None if default is None else parse(default), free)
+    sources = (f"ServerArgs.{name}",) if name in _ARGUMENTS else ()
+    return SymbolRule(name, unit, name, where, sources, None if default is None else parse(default), free)
 
 
 _SYMBOLS: Final = (
