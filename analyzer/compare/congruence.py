@@ -24,10 +24,11 @@ _LARGEST_COUNT: Final = 1_300
 
 
 class Congruence:
-    """Equality of terms from the equality of their parts; `prove` settles small parts."""
+    """Equality of terms from the equality of their parts; `prove` settles small parts, `refute` says that it cannot."""
 
-    def __init__(self, prove: Callable[[Term, Term], bool]) -> None:
+    def __init__(self, prove: Callable[[Term, Term], bool], refute: Callable[[Term, Term], bool]) -> None:
         self._prove = prove
+        self._refute = refute
         # How many levels below the nearest difference lies; 0 where there is none.
         self._apart: dict[tuple[Term, Term], int] = {}
         self._sizes: dict[Term, int] = {}
@@ -36,6 +37,10 @@ class Congruence:
 
     def equal(self, before: Term, after: Term) -> bool:
         """Whether all parts in which the two differ are proven equal."""
+        if before is after or self.skeleton(before) == self.skeleton(after):
+            return True
+        if self._refute(before, after):
+            return False
         self._left = _PROOFS_TRIED
         with deep_recursion():
             return self._distance(before, after) == 0
@@ -64,6 +69,8 @@ class Congruence:
 
     def _is_proven(self, before: Term, after: Term) -> bool:
         if self._left <= 0 or self.size(before) + self.size(after) > _LARGEST_PART:
+            return False
+        if self._refute(before, after):
             return False
         self._left -= 1
         return self._prove(before, after)

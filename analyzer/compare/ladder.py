@@ -13,6 +13,7 @@ from analyzer.compare.equalities import without_equalities
 from analyzer.compare.normalize import Normaliser
 from analyzer.compare.points import SpaceBuilder
 from analyzer.compare.ranks import UNKNOWNS, Ranks
+from analyzer.compare.refutation import Refutation
 from analyzer.compare.sampling import Difference, Sampler, witness_of
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.rules import SymbolRule
@@ -26,6 +27,7 @@ _ROUNDING_TOKENS: Final = 256.0
 # The normal form of a larger pair costs more than it finds; its parts have been tried by then.
 _LARGEST_WHOLE: Final = 1_200
 _LARGEST_FIRST: Final = 160
+_LARGEST_REWRITTEN: Final = 400
 _QUICK_POINTS: Final = 90
 _HINTS: Final = 6
 
@@ -63,8 +65,10 @@ class Judge:
         self._exact = Normaliser({**symbols, **UNKNOWNS})
         self._ranks = Ranks(symbols)
         self._erased = Normaliser(symbols, erase_rounding=True)
-        self._parts = Congruence(self._exact.equal)
-        self._rounded_parts = Congruence(self._erased.equal)
+        self._refuted = Refutation(symbols).differ
+        self._parts = Congruence(self._exact.equal, self._refuted)
+        # Values that differ may be equal but for rounding.
+        self._rounded_parts = Congruence(self._erased.equal, lambda _before, _after: False)
         # Where quantities judged earlier differ, later ones are likely to differ too.
         self._hints: deque[Mapping[str, object]] = deque(maxlen=_HINTS)
         self._judged: dict[tuple[Term, Term, str], Judgement] = {}
@@ -75,15 +79,20 @@ class Judge:
 
     def equal(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal."""
-        return self.alike(before, after) or self._whole(self._exact, before, after)
+        return self.alike(before, after) or self._whole_equal(before, after)
 
     def close(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal with little effort."""
         small = self._parts.size(before) + self._parts.size(after) <= _LARGEST_FIRST
-        return self.alike(before, after) or (small and self._exact.equal(before, after))
+        return self.alike(before, after) or (
+            small and not self._refuted(before, after) and self._exact.equal(before, after)
+        )
 
     def _equal_but_for_rounding(self, before: Term, after: Term) -> bool:
         return self._rounded_parts.equal(before, after) or self._whole(self._erased, before, after)
+
+    def _whole_equal(self, before: Term, after: Term) -> bool:
+        return not self._refuted(before, after) and self._whole(self._exact, before, after)
 
     def _whole(self, normaliser: Normaliser, before: Term, after: Term) -> bool:
         small = self._parts.size(before) + self._parts.size(after) <= _LARGEST_WHOLE
@@ -91,9 +100,14 @@ class Judge:
 
     def _equal_after_all(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal by what a normal form does not know: equal values, all ranks."""
-        sides = [without_equalities(term, self._exact.equal) for term in (before, after)]
-        unknown = self._ranks.generalised(sides)
-        return self._whole(self._exact, *sides) or (unknown is not None and self._whole(self._exact, *unknown))
+        sides = (before, after)
+        if sum(map(self._parts.size, sides)) > _LARGEST_REWRITTEN:
+            return False
+        chosen = tuple(without_equalities(term, self.alike) for term in sides)
+        if chosen != sides and self._whole_equal(*chosen):
+            return True
+        unknown = self._ranks.generalised(chosen)
+        return unknown is not None and self._whole(self._exact, *unknown)
 
     def judge(self, before: Term, after: Term, unit: str, preferred: Mapping[str, Value]) -> Judgement:
         """The first rung that holds; `preferred` values are where the search for a witness starts."""
@@ -119,7 +133,7 @@ class Judge:
         if self._parts.size(before) + self._parts.size(after) > _LARGEST_FIRST:
             # A difference is found sooner than a large proof fails.
             found = sampler.search(points=_QUICK_POINTS)
-        if not found and self._whole(self._exact, before, after):
+        if not found and self._whole_equal(before, after):
             return Judgement(Kind.REFACTOR, before, after)
         found = found or sampler.search()
         if found and not all(_is_rounding(difference, unit) for difference in found):

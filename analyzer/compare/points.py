@@ -238,6 +238,11 @@ def _loop_sources(terms: Iterable[Term]) -> dict[Term, dict[Symbol | Opaque, Non
     return found
 
 
+def typical_values(domain: Domain) -> tuple[Any, ...]:
+    """Values of `domain` to try where no formula tells which ones matter."""
+    return (*domain.choices, *_typical(domain), *((None,) if domain.optional else ()))
+
+
 def _typical(domain: Domain) -> Sequence[Any]:
     if domain.kind == "boolean":
         return (False, True)

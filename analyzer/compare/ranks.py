@@ -53,12 +53,12 @@ class Ranks:
         self._pushed: dict[Term, Term] = {}
 
     def generalised(self, terms: Iterable[Term]) -> tuple[Term, ...] | None:
-        """`terms` over unknowns for what each rank computes for itself; None where no minimum is taken.
+        """`terms` over unknowns for what each rank computes for itself; None where all take the same minima.
 
         Equal for all values of the unknowns means equal; the converse does not hold.
         """
         terms = tuple(terms)
-        if not any(map(_minima, terms)):
+        if len({frozenset(_minima(term)) for term in terms}) < len(terms):
             return None
         pushed = [rewrite(term, self._pushed_in) for term in terms]
         minima = dict.fromkeys(minimum for term in pushed for minimum in _minima(term))

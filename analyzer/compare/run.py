@@ -58,17 +58,20 @@ class Run:
         aligned = sides.aligned(before, after)
         if self._judge.alike(before, after) or self._judge.alike(*aligned):
             return Judgement(Kind.REFACTOR, before, after)
+        # With sub-quantities held apart, a difference may be one that their formulas rule out.
+        opened = sides.opened(before, after)
+        if aligned[0] is not aligned[1] and self._judge.alike(*opened):
+            return Judgement(Kind.REFACTOR, before, after)
         preferred = self.preferred(sides.scenario or self._first_scenario())
         found = self._judge.judge(*aligned, unit, preferred)
         inlined = self._inlined(sides, *aligned)
         if found.kind <= Kind.UNIT or not (found.kind < Kind.SEMANTIC or inlined or self._redefined(sides, *aligned)):
             return found
-        # With sub-quantities held apart, a difference may be one that their formulas rule out.
-        opened = self._judge.judge(*sides.opened(before, after), unit, preferred)
-        if opened.kind <= Kind.REFACTOR:
+        whole = self._judge.judge(*opened, unit, preferred)
+        if whole.kind <= Kind.REFACTOR:
             return Judgement(Kind.REFACTOR, before, after)
-        settles = opened.kind is Kind.ROUNDING or inlined
-        return opened if settles and opened.kind < found.kind else found
+        settles = whole.kind is Kind.ROUNDING or inlined
+        return whole if settles and whole.kind < found.kind else found
 
     def _first_scenario(self) -> str:
         return self.scenarios[0] if self.scenarios else ""

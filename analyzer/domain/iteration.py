@@ -123,7 +123,7 @@ def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
         return Off(term.name)
     try:
         turns = iter(range(MAX_ELEMENTS))
-        rows = [evaluator.value(elements[0], row) for row in _rows(clauses, lookup, evaluator, turns)]
+        rows = [row.value(elements[0]) for row in _rows(clauses, _Row(lookup, evaluator), turns)]
     except _UnknownSequenceError as unknown:
         return Off(unknown.name)
     return tuple(dict.fromkeys(rows)) if kind.value == "set" else tuple(rows)
@@ -135,39 +135,45 @@ class _UnknownSequenceError(Exception):
         self.name = name
 
 
-def _rows(
-    clauses: Sequence[tuple[Term, ...]], lookup: Lookup, evaluator: Evaluator, turns: Iterator[int]
-) -> Iterator[Lookup]:
-    """One lookup for each combination of loop variables that the conditions let through; all loops share `turns`."""
+def _rows(clauses: Sequence[tuple[Term, ...]], outer: _Row, turns: Iterator[int]) -> Iterator[_Row]:
+    """One row for each combination of loop variables that the conditions let through; all loops share `turns`."""
     if not clauses:
-        yield lookup
+        yield outer
         return
     variable, iterable, *conditions = clauses[0]
     assert isinstance(variable, Opaque)
-    sequence = evaluator.value(iterable, lookup)
+    sequence = outer.value(iterable)
     if not _is_sequence(sequence) or is_too_large(sequence):
         raise _UnknownSequenceError(sequence.name if isinstance(sequence, Off) else EACH)
     for value in sequence:
         if next(turns, None) is None:
             raise _UnknownSequenceError(EACH)
-        row = _Row(lookup, evaluator, variable.name, value)
-        if all(evaluator.value(condition, row) for condition in conditions):
-            yield from _rows(clauses[1:], row, evaluator, turns)
+        row = outer.bind(variable.name, value)
+        if all(map(row.value, conditions)):
+            yield from _rows(clauses[1:], row, turns)
 
 
 class _Row:
-    """A lookup in which one loop variable has a value."""
+    """Values of the loop variables so far, in one turn of the loops."""
 
-    def __init__(self, outer: Lookup, evaluator: Evaluator, variable: str, value: Value) -> None:
-        self._outer = outer
+    def __init__(self, lookup: Lookup, evaluator: Evaluator, bound: Mapping[str, Value] | None = None) -> None:
+        self._outer = lookup
         self._evaluator = evaluator
-        self._variable = variable
-        self._value = value
+        self._bound = bound or {}
+        self._known: dict[Term, Value] = {}
 
-    def __call__(self, term: Symbol | Opaque) -> Value:
+    def bind(self, variable: str, value: Value) -> _Row:
+        """The row of one more loop."""
+        return _Row(self._outer, self._evaluator, {**self._bound, variable: value})
+
+    def value(self, term: Term) -> Value:
+        """What `term` is worth in this turn."""
+        return self._evaluator.value(term, self._lookup, self._known)
+
+    def _lookup(self, term: Symbol | Opaque) -> Value:
         if isinstance(term, Opaque):
-            if term.name == self._variable:
-                return self._value
+            if term.name in self._bound:
+                return self._bound[term.name]
             if term.name in ITERATIONS:
-                return iterate(term, self, self._evaluator)
+                return iterate(term, self._lookup, self._evaluator)
         return self._outer(term)

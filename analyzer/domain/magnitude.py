@@ -16,6 +16,9 @@ _WIDE_FIELD: Final = re.compile(r"\d{4}|\*")
 # Results of these can be larger than their operands; of the last ones, before anything can be checked.
 GROWING: Final = frozenset({"+", "-", "*", "/", "//", "%", "**", "<<", "lcm", "round"}) | _PER_ELEMENT
 
+_EXPLODING: Final = frozenset({"*", "**", "<<", "%", "round"}) | _PER_ELEMENT
+_BOUND: Final = 1 << MAX_BITS
+
 
 class TooLargeError(Exception):
     """A value is beyond the bounds, or would be."""
@@ -28,9 +31,14 @@ def compute(op: str, function: Any, values: Sequence[Any]) -> Any:
     """`function`, which is what the operator `op` computes, of `values`. Raises TooLargeError and what it raises."""
     if op not in GROWING:
         return function(*values)
-    if _would_explode(op, values):
+    if op in _EXPLODING and _would_explode(op, values):
         raise TooLargeError
     result = function(*values)
+    if type(result) is int:
+        # Nearly every value there is.
+        if -_BOUND < result < _BOUND:
+            return result
+        raise TooLargeError
     if is_too_large(result):
         raise TooLargeError
     return result
@@ -63,12 +71,12 @@ def bits(value: object) -> int:
 def _would_explode(op: str, values: Sequence[Any]) -> bool:
     if op in _PER_ELEMENT:
         return any(isinstance(value, range) and _is_long(value) for value in values)
-    if len(values) != 2 or op in ("+", "-", "/", "//", "lcm"):  # noqa: PLR2004 - what cannot explode at once
+    if len(values) != 2:  # noqa: PLR2004 - what cannot explode at once
         return False
     left, right = values
     match op:
         case "*":
-            return _repeats(left, right) or _repeats(right, left) or bits(left) + bits(right) > 2 * MAX_BITS
+            return _repeats(left, right) or _repeats(right, left)
         case "**":
             return _is_whole(right) and not isinstance(left, float) and bits(left) * abs(right) > MAX_BITS
         case "<<":

@@ -6,7 +6,6 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -82,15 +81,9 @@ def deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """One evaluation: what inputs are worth, and what was computed so far."""
-
-    lookup: Lookup
-    known: dict[Term, Value]
-
-
-_Code = Callable[[_Frame], Value]
+# One evaluation: what inputs are worth, and what was computed so far.
+_Known = dict[Term, Value]
+_Code = Callable[[Lookup, _Known], Value]
 
 
 class Evaluator:
@@ -102,14 +95,22 @@ class Evaluator:
     def __init__(self, *, exact: bool = False) -> None:
         self._exact = exact
         self._codes: dict[Term, _Code] = {}
+        self._is_running = False
 
     def value(self, root: Term, lookup: Lookup, known: dict[Term, Value] | None = None) -> Value:
         """The value of `root`; `known` may be shared between evaluations under the same `lookup`.
 
         Raises MissingInputError and RaisedError; arithmetic errors surface as RaisedError too.
         """
-        with deep_recursion():
-            return self._code(root)(_Frame(lookup, {} if known is None else known))
+        known = {} if known is None else known
+        if self._is_running:
+            return self._code(root)(lookup, known)
+        self._is_running = True
+        try:
+            with deep_recursion():
+                return self._code(root)(lookup, known)
+        finally:
+            self._is_running = False
 
     def _code(self, term: Term) -> _Code:
         code = self._codes.get(term)
@@ -122,14 +123,14 @@ class Evaluator:
             case Conditional():
                 return self._conditional(term)
             case Apply(op, args):
-                return _remembered(term, self._apply(op, args))
+                return self._apply(term, op, args)
             case Symbol() | Opaque():
-                return lambda frame: frame.lookup(term)
+                return lambda lookup, _: lookup(term)
             case Constant(value):
                 literal = Fraction(repr(value)) if self._exact and _is_finite(value) else value
-                return lambda _: literal
+                return lambda _, __: literal
             case Atom():
-                return lambda _: term
+                return lambda _, __: term
             case Raise(exception):
                 return _raising(RaisedError(exception))
             case Handle(_, key):
@@ -138,46 +139,46 @@ class Evaluator:
     def _conditional(self, term: Conditional) -> _Code:
         code = self._code
 
-        def run(frame: _Frame) -> Value:
+        def run(lookup: Lookup, known: _Known) -> Value:
             # A loop, because a chain of branches can be longer than calls may nest.
-            known, passed = frame.known, []
+            passed = []
             node: Term = term
             while isinstance(node, Conditional) and node not in known:
                 passed.append(node)
-                node = node.then if code(node.guard)(frame) else node.otherwise
-            value = known[node] if node in known else code(node)(frame)
+                node = node.then if code(node.guard)(lookup, known) else node.otherwise
+            value = known[node] if node in known else code(node)(lookup, known)
             for each in passed:
                 known[each] = value
             return value
 
         return run
 
-    def _apply(self, op: str, args: tuple[Term, ...]) -> _Code:
+    def _apply(self, term: Apply, op: str, args: tuple[Term, ...]) -> _Code:
         match op:
             case "and" | "or":
-                return self._connective(args, until=op == "or")
+                return _remembered(term, self._connective(args, until=op == "or"))
             case "present":
-                return self._present(args[0])
+                return _remembered(term, self._present(args[0]))
             case "tuple" if any(map(is_maybe, args)):
-                return self._guarded(args)
+                return _remembered(term, self._guarded(args))
             case "float" | "float32" if self._exact:
                 return self._code(args[0])
             case "/" if self._exact:
-                return self._operation(op, _exact_quotient, args)
+                return self._operation(term, op, _exact_quotient, args)
             case "float32":
-                return self._operation(op, to_float32, args)
+                return self._operation(term, op, to_float32, args)
             case _:
                 function = OPERATORS[op].function
                 assert function is not None
-                return self._operation(op, function, args)
+                return self._operation(term, op, function, args)
 
     def _connective(self, args: tuple[Term, ...], *, until: bool) -> _Code:
         """`and` and `or`: operands are looked at until one of them decides."""
         code = self._code
 
-        def run(frame: _Frame) -> bool:
+        def run(lookup: Lookup, known: _Known) -> bool:
             for arg in args:
-                if bool(code(arg)(frame)) is until:
+                if bool(code(arg)(lookup, known)) is until:
                     return until
             return not until
 
@@ -186,9 +187,9 @@ class Evaluator:
     def _present(self, term: Term) -> _Code:
         code = self._code(term)
 
-        def run(frame: _Frame) -> bool:
+        def run(lookup: Lookup, known: _Known) -> bool:
             try:
-                return not isinstance(code(frame), Off)
+                return not isinstance(code(lookup, known), Off)
             except MissingInputError:
                 return False
 
@@ -198,31 +199,41 @@ class Evaluator:
         """A tuple of the elements whose guard holds."""
         code = self._code
 
-        def run(frame: _Frame) -> Value:
+        def run(lookup: Lookup, known: _Known) -> Value:
             found = []
             for arg in args:
                 guard, element = children(arg) if is_maybe(arg) else (TRUE, arg)
-                if code(guard)(frame):
-                    found.append(code(element)(frame))
+                if code(guard)(lookup, known):
+                    found.append(code(element)(lookup, known))
             return tuple(found)
 
         return run
 
-    def _operation(self, op: str, function: Callable[..., Any], args: tuple[Term, ...]) -> _Code:
+    def _operation(self, term: Term, op: str, function: Callable[..., Any], args: tuple[Term, ...]) -> _Code:
+        """An operation on computed operands, done once in an evaluation: most terms are part of several others."""
         code = self._code
         is_growing = op in GROWING
+        operands: list[_Code] = []
 
-        def run(frame: _Frame) -> Value:
-            values = [code(arg)(frame) for arg in args]
+        def run(lookup: Lookup, known: _Known) -> Value:
+            if term in known:
+                return known[term]
+            if not operands:
+                # Compiled when first needed, so that what no guard lets through costs nothing.
+                operands.extend(code(arg) for arg in args)
+            values = [operand(lookup, known) for operand in operands]
             for value in values:
                 if type(value) is Off:
-                    return _operate_off(op, values)
+                    result = known[term] = _operate_off(op, values)
+                    return result
             try:
-                return compute(op, function, values) if is_growing else function(*values)
+                result = compute(op, function, values) if is_growing else function(*values)
             except TooLargeError as error:
                 raise OversizedError(str(error)) from error
             except _FAILURES as error:
                 raise RaisedError(type(error).__name__, deliberate=False) from error
+            known[term] = result
+            return result
 
         return run
 
@@ -231,20 +242,19 @@ _FAILURES: Final = (ArithmeticError, TypeError, ValueError, IndexError, KeyError
 
 
 def _remembered(term: Term, compute: _Code) -> _Code:
-    """`compute`, done once in an evaluation: most terms are part of several others."""
+    """`compute`, done once in an evaluation."""
 
-    def run(frame: _Frame) -> Value:
-        known = frame.known
+    def run(lookup: Lookup, known: _Known) -> Value:
         if term in known:
             return known[term]
-        value = known[term] = compute(frame)
+        value = known[term] = compute(lookup, known)
         return value
 
     return run
 
 
 def _raising(error: Exception) -> _Code:
-    def run(_: _Frame) -> Value:
+    def run(_: Lookup, __: _Known) -> Value:
         raise error
 
     return run

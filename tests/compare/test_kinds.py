@@ -91,7 +91,7 @@ _EQUAL = [
     ("rank_min(n // page_size * page_size)", "rank_min(n) // page_size * page_size"),
     ("rank_min(min(n, max_total_tokens))", "min(rank_min(n), max_total_tokens)"),
     ("rank_min(n if page_size > 1 else m)", "rank_min(n) if page_size > 1 else rank_min(m)"),
-    ("min(a, rank_min(a)) + n", "rank_min(a) + n"),
+    ("min(n * 2, rank_min(n * 2))", "rank_min(n) * 2"),
     ("rank_min(max(a, page_size))", "max(rank_min(a), page_size)"),
     ("rank_min(page_size * 2)", "page_size + page_size"),
     (_RAISES_ONCE, _RAISES_TWICE),
