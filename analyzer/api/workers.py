@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from analyzer.application.history.line import Followed
 from analyzer.application.history.log import Step, Task
 from analyzer.application.scope import Scope
+from analyzer.domain.history import Found
 from analyzer.domain.report import Change
 from analyzer.ports import Progress
 
@@ -47,7 +48,10 @@ class Worker:
         """What is found along one stretch from one root."""
         from analyzer.application.history.chain import Chain
 
-        chain = Chain(self._sources, lambda sha: self._extractions.extract(task.root, sha), cautious=task.cautious)
+        def extract(sha: str, afresh: bool) -> Found:  # noqa: FBT001 - as a chain calls it
+            return self._extractions.extract(task.root, sha, afresh=afresh)
+
+        chain = Chain(self._sources, extract, cautious=task.cautious)
         points = tuple(chain.follow(task.stretch.start, task.stretch.commits))
         return Followed(points, chain.extracted)
 
@@ -63,7 +67,7 @@ class Worker:
 
     @cached_property
     def _extractions(self) -> CommitExtractions:
-        return self._workspace.commit_extractions()
+        return self._workspace.commit_extractions(self._sources.index)
 
     @cached_property
     def _comparisons(self) -> StepComparisons:

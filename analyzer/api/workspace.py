@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from analyzer.application.history.comparing import StepComparisons
     from analyzer.application.history.extraction import CommitExtractions
     from analyzer.application.history.memory import Logs
+    from analyzer.application.history.recording import Index
     from analyzer.application.scope import Scope
 
 # Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
@@ -279,8 +280,8 @@ class Workspace:
 
         return Logs(self.rules, self._store, LogPack(), build=_build_id())
 
-    def commit_extractions(self) -> CommitExtractions:
-        """The extractions of single commits of the clone."""
+    def commit_extractions(self, index: Index) -> CommitExtractions:
+        """The extractions of single commits of the clone; `index` reads a file."""
         from analyzer.adapters.history_pack import HistoryPack
         from analyzer.adapters.snapshots import SnapshotJson
         from analyzer.application.history.extraction import CommitExtractions
@@ -288,7 +289,7 @@ class Workspace:
         def open_tree(sha: str) -> SourceTree:
             return self.clone.tree(Revision(sha, sha, sha))
 
-        return CommitExtractions(self.rules, open_tree, self._store, SnapshotJson(), HistoryPack(), _build_id())
+        return CommitExtractions(self.rules, open_tree, self._store, SnapshotJson(), HistoryPack(), index, _build_id())
 
     def step_comparisons(self, scope: Scope) -> StepComparisons:
         """The comparisons of single commits with what was before them."""

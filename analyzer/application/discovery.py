@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from analyzer.application.history.recording import Recorder, RecordingProgram
 from analyzer.domain.errors import AnchorNotFoundError
@@ -15,6 +17,7 @@ from analyzer.flow.callgraph import CallGraph, Node
 from analyzer.flow.program import TreeProgram
 from analyzer.flow.relevance import ModRef
 from analyzer.flow.roots import Root, RootSearch
+from analyzer.flow.schedule import Position
 from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.lower import lower_expression, lower_function, lower_statements
 from analyzer.ports import SourceTree
@@ -51,6 +54,25 @@ def _ignore(text: str) -> None:
     del text
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What mattered in a tree after all passes; the first one over a tree that is much the same begins with it.
+
+    `relevant` maps the attributes that some pass read to the classes that they are read of, `until` to where for the
+    last time. `reached` are the definitions that no name led to, `patching` the modules that set attributes of others.
+    """
+
+    relevant: Mapping[str, frozenset[str]]
+    reached: frozenset[Node]
+    patching: tuple[str, ...]
+    sizing: str
+    until: Mapping[str, Position]
+
+
+class UnsettledError(Exception):
+    """More matters in a tree than did in the one before: only a look at it afresh tells what."""
+
+
 class Exploration:
     """One tree under analysis; a `recorder` learns what is asked of it."""
 
@@ -79,30 +101,37 @@ class Exploration:
         """Where interpretation starts."""
         return self._search.find()
 
-    def interpret(self, root: Root) -> tuple[Run, str]:
-        """Interpret from `root` until no skipped statement could have written what the formula reads."""
+    def interpret(self, root: Root, before: tuple[Settled, ...] = ()) -> tuple[Run, str, tuple[Settled, ...]]:
+        """Interpret from `root` until no skipped statement could have written what the formula reads.
+
+        One pass is enough with what was found to matter `before`, in a tree that is much the same. Raises
+        UnsettledError when it is not.
+        """
         universe = set(self._universe(root))
         sinks = self._sink_paths(root)
         runner = self.program.base_names(root.runner)
-        relevant = dict.fromkeys((*self._rules.anchors["sink_attributes"], "mem_fraction_static"), runner)
-        sizing = ""
+        wanted = dict.fromkeys((*self._rules.anchors["sink_attributes"], "mem_fraction_static"), runner)
+        relevant, sizing = wanted, ""
+        for settled in before:
+            universe |= self.still_there(settled)
+            relevant, sizing = with_reads(wanted, settled.relevant), settled.sizing
         relevance = ModRef(self.graph, self._rules.anchors, universe, relevant, sizing)
         for _ in range(_MAX_PASSES):
             patching = self.program.patching()
             run = interpret(self.program, self.frontend, self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
-            grown = dict(relevant)
-            for name, owners in run.machine.reads.items():
-                grown[name] = grown.get(name, frozenset()) | owners
+            grown = with_reads(relevant, run.machine.reads)
             # A first pass may only see an opt-in second sizing.
             found = _sizing_definition(run, root.sink) or sizing
-            universe |= self.reached(run)
             patched = self.program.patching()
-            universe |= self.graph.patch(patched)
+            reached = self.reached(run) | self.graph.patch(patched)
+            universe |= reached
             following = ModRef(self.graph, self._rules.anchors, universe, grown, found)
-            settled = found == sizing and patched == patching
-            if settled and not any(missed(s, relevance, following) for s in run.machine.skipped.values()):
+            is_settled = found == sizing and patched == patching
+            if is_settled and not any(missed(s, relevance, following) for s in run.machine.skipped.values()):
                 break
+            if before:
+                raise UnsettledError
             relevant, sizing, relevance = grown, found, following
         if not sizing:
             raise AnchorNotFoundError(
@@ -111,7 +140,39 @@ class Exploration:
                 hint="check measure_functions and sink_attributes in rules/anchors.toml",
             )
         self.conclude(following)
-        return run, sizing
+        return run, sizing, (self.settled(grown, reached, sizing=sizing),)
+
+    def settled(
+        self,
+        relevant: Mapping[str, frozenset[str]],
+        reached: Iterable[Node],
+        *,
+        sizing: str = "",
+        until: Mapping[str, Position] | None = None,
+    ) -> Settled:
+        """What mattered in the end."""
+        modules = tuple(facts.module for facts in self.program.patching())
+        return Settled(dict(relevant), frozenset(reached), modules, sizing, until or {})
+
+    def still_there(self, before: Settled) -> set[Node]:
+        """What was reached in another tree and is in this one; modules that set attributes of others are looked into.
+
+        Raises SourceSyntaxError when one of them does not parse.
+        """
+        for module in before.patching:
+            self.program.module(module)
+        return {(owner, key) for owner, key in before.reached if self._has(key) and (not owner or self._has(owner))}
+
+    def _has(self, key: str) -> bool:
+        """Whether the tree has a class, function or method with this key."""
+        module, _, qualname = key.partition(":")
+        facts = self.program.module(module)
+        if facts is None:
+            return False
+        owner, _, name = qualname.rpartition(".")
+        if owner:
+            return owner in facts.classes and name in facts.classes[owner].methods
+        return name in facts.functions or name in facts.classes
 
     def conclude(self, relevance: ModRef) -> None:
         """Tell the recorder what mattered in the end."""
@@ -146,6 +207,16 @@ class Exploration:
             found |= self.graph.closure((root.runner, method.key))
         found |= {(owner, key) for owner, key in self._search.driver_nodes()}
         return frozenset(found)
+
+
+def with_reads(
+    relevant: Mapping[str, frozenset[str]], reads: Mapping[str, AbstractSet[str]]
+) -> dict[str, frozenset[str]]:
+    """`relevant` with what was read as well."""
+    grown = dict(relevant)
+    for name, owners in reads.items():
+        grown[name] = grown.get(name, frozenset()) | owners
+    return grown
 
 
 def missed(skipped: Skipped, before: ModRef, after: ModRef) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from analyzer.application.discovery import Exploration
-from analyzer.application.history.recording import Recorder
+from analyzer.application.discovery import Exploration, Settled, UnsettledError
+from analyzer.application.history.recording import Index, Recorder
 from analyzer.application.option_discovery import OptionExploration
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Call, Extraction
@@ -22,33 +23,59 @@ from analyzer.symbolic.reading import Reading
 
 def extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
     """The formulas of `tree` that one root leads to. Raises ExtractionError when it is not found."""
-    return _extract(tree, rules, root, None)
+    return _extract(tree, rules, root).extraction
 
 
-def extract_with_needs(tree: SourceTree, rules: RuleSet, root: str) -> tuple[Extraction | ExtractionError, Needs]:
-    """The formulas of `tree` that one root leads to, or why there are none, and what of its files that depends on."""
-    recorder = Recorder()
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The formulas of a tree, and what was found to matter for them: a tree much the same begins with it."""
+
+    extraction: Extraction
+    settled: tuple[Settled, ...]
+
+
+def extract_with_needs(
+    tree: SourceTree, rules: RuleSet, root: str, index: Index, before: tuple[Settled, ...] = ()
+) -> tuple[Explored | ExtractionError, Needs]:
+    """The formulas of `tree` that one root leads to, or why there are none, and what of its files that depends on.
+
+    `index` reads a file, and `before` is what mattered in a tree that is much the same.
+    """
+    if before:
+        recorder = Recorder(index)
+        # What mattered before may be what fails, and matter no more.
+        with suppress(ExtractionError, UnsettledError):
+            return _extract(tree, rules, root, recorder, before), recorder.needs(by_name=root == OPTIONS)
+    recorder = Recorder(index)
     try:
-        found: Extraction | ExtractionError = _extract(tree, rules, root, recorder)
+        found: Explored | ExtractionError = _extract(tree, rules, root, recorder)
     except ExtractionError as error:
         found = error
     return found, recorder.needs(by_name=root == OPTIONS)
 
 
-def _extract(tree: SourceTree, rules: RuleSet, root: str, recorder: Recorder | None) -> Extraction:
+def _extract(
+    tree: SourceTree,
+    rules: RuleSet,
+    root: str,
+    recorder: Recorder | None = None,
+    before: tuple[Settled, ...] = (),
+) -> Explored:
     exploration = Exploration(tree, rules, recorder)
-    return (_extract_options if root == OPTIONS else _extract_sizing)(tree, rules, exploration)
+    return (_extract_options if root == OPTIONS else _extract_sizing)(tree, rules, exploration, before)
 
 
-def _extract_sizing(tree: SourceTree, rules: RuleSet, exploration: Exploration) -> Extraction:
+def _extract_sizing(
+    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Settled, ...]
+) -> Explored:
     """What the runner makes of the memory it measures."""
     root = exploration.root()
-    run, sizing = exploration.interpret(root)
+    run, sizing, settled = exploration.interpret(root, before)
     with deep_recursion():
         reading = Reading(run, root.sink, sizing, tree.display_path)
         reading.read()
     steps = reading.steps()
-    return Extraction(
+    extraction = Extraction(
         entry=root.definition.qualname,
         # In the order in which a snapshot stores them: a comparison must not depend on whether one was stored.
         quantities=dict(sorted(reading.quantities.items())),
@@ -62,6 +89,7 @@ def _extract_sizing(tree: SourceTree, rules: RuleSet, exploration: Exploration) 
         manifest=exploration.manifest,
         calls=_explored_calls(steps, tree),
     )
+    return Explored(extraction, settled)
 
 
 def _explored_calls(steps: Iterable[Step], tree: SourceTree) -> tuple[Call, ...]:
@@ -72,15 +100,17 @@ def _explored_calls(steps: Iterable[Step], tree: SourceTree) -> tuple[Call, ...]
     )
 
 
-def _extract_options(tree: SourceTree, rules: RuleSet, exploration: Exploration) -> Extraction:
+def _extract_options(
+    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Settled, ...]
+) -> Explored:
     """What the options become on their own, before a runner is made."""
     options = OptionExploration(tree, rules, exploration)
     root = options.root()
-    run, beside = options.interpret(root)
+    run, beside, settled = options.interpret(root, before)
     with deep_recursion():
         reading = OptionReading(run, root.sink, beside, tree.display_path)
         reading.read()
-    return Extraction(
+    extraction = Extraction(
         entry=root.definition.qualname,
         quantities=reading.quantities,
         definitions=reading.definitions,
@@ -92,3 +122,4 @@ def _extract_options(tree: SourceTree, rules: RuleSet, exploration: Exploration)
         unit_findings=(*reading.unit_findings(), *reading.misnamed_units()),
         manifest=exploration.manifest,
     )
+    return Explored(extraction, settled)

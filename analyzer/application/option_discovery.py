@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from analyzer.application.discovery import Exploration, missed
+from analyzer.application.discovery import Exploration, Settled, UnsettledError, missed, with_reads
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import CAPACITY
@@ -33,48 +34,63 @@ class OptionExploration:
         return self._search.find()
 
     def _schedule(
-        self, universe: set[Node], relevant: dict[str, frozenset[str]], until: dict[str, Position]
+        self, universe: set[Node], relevant: Mapping[str, frozenset[str]], until: Mapping[str, Position]
     ) -> Schedule:
         graph, anchors, known = self._exploration.graph, self._rules.anchors, frozenset(universe)
         return Schedule(dict(relevant), dict(until), lambda names: ModRef(graph, anchors, known, names, by_name=True))
 
-    def interpret(self, root: OptionRoot) -> tuple[Run, tuple[str, ...]]:
+    def interpret(
+        self, root: OptionRoot, before: tuple[Settled, ...] = ()
+    ) -> tuple[Run, tuple[str, ...], tuple[Settled, ...]]:
         """Interpret from `root` until no skipped statement could have written what the fraction reads.
 
         A start can fail on the capacity of the device. Where the fraction does not read it, the options that do are
-        followed beside the fraction; the second value names them.
+        followed beside the fraction; the second value names them. One pass is enough with what was found to matter
+        `before`, in a tree that is much the same. Raises UnsettledError when it is not.
         """
-        run = self._to_fixpoint(root, (root.sink,))
+        run, narrow = self._to_fixpoint(root, (root.sink,), before[:1])
         if CAPACITY in symbols_of(run.option_value(root.sink)):
-            return run, ()
+            return run, (), (narrow,)
         beside = self._rules.anchors["capacity_options"]
-        return self._to_fixpoint(root, (root.sink, *beside)), beside
+        run, wide = self._to_fixpoint(root, (root.sink, *beside), before[1:])
+        return run, beside, (narrow, wide)
 
-    def _to_fixpoint(self, root: OptionRoot, wanted: tuple[str, ...]) -> Run:
+    def _to_fixpoint(
+        self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Settled, ...]
+    ) -> tuple[Run, Settled]:
         program, graph = self._exploration.program, self._exploration.graph
         universe = set(graph.closure((root.receiver, root.definition.key)))
         relevant = dict.fromkeys(wanted, program.base_names(root.options))
         until: dict[str, Position] = dict.fromkeys(wanted, ALWAYS)
+        for found in before:
+            universe |= self._exploration.still_there(found)
+            relevant, until = with_reads(relevant, found.relevant), _latest(until, found.until)
         schedule = self._schedule(universe, relevant, until)
         for _ in range(_MAX_PASSES):
             patching = program.patching()
             run = interpret(program, self._exploration.frontend, self._rules, schedule, root, {})
             for name in wanted:
                 run.option_value(name)
-            for name, owners in run.machine.reads.items():
-                relevant[name] = relevant.get(name, frozenset()) | owners
-                until[name] = max(until.get(name, ()), run.machine.read_until[name])
-            universe |= self._exploration.reached(run)
-            universe |= graph.patch(program.patching())
+            relevant = with_reads(relevant, run.machine.reads)
+            until = _latest(until, run.machine.read_until)
+            reached = self._exploration.reached(run) | graph.patch(program.patching())
+            universe |= reached
             following = self._schedule(universe, relevant, until)
             skipped = run.machine.skipped.items()
             settled = program.patching() == patching
             if settled and not any(missed(done, schedule.view(at), following.view(at)) for at, done in skipped):
                 self._exploration.conclude(following.view(()))
-                return run
+                return run, self._exploration.settled(relevant, reached, until=until)
+            if before:
+                raise UnsettledError
             schedule = following
         raise ExtractionError(
             f"what {root.sink} depends on is still growing after {_MAX_PASSES} passes",
             where=f"from {root.definition.qualname} in {root.definition.path}",
             hint="name the functions that only read files or devices in opaque_functions of rules/anchors.toml",
         )
+
+
+def _latest(until: Mapping[str, Position], read: Mapping[str, Position]) -> dict[str, Position]:
+    """The later position of both for each name."""
+    return {name: max(until.get(name, ()), read.get(name, ())) for name in until.keys() | read.keys()}

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from analyzer.application.history.fingerprint import Listener, Sources
 from analyzer.domain.history import Commit, FileChange, Found, ModuleNeeds, Needs, Point
 
-Extract = Callable[[str], Found]
+Extract = Callable[[str, bool], Found]
+"""What is found at a commit: afresh, or beginning with what mattered before."""
 
 
 class Chain:
@@ -18,7 +19,7 @@ class Chain:
     """
 
     def __init__(self, sources: Sources, extract: Extract, *, cautious: bool = False) -> None:
-        """With `cautious`, every commit that touches a file that the extraction has read is looked at."""
+        """With `cautious`, every commit that touches a file that the extraction has read is looked at, afresh."""
         self._sources = sources
         self._extract = extract
         self._cautious = cautious
@@ -26,20 +27,20 @@ class Chain:
 
     def follow(self, start: str, commits: tuple[Commit, ...]) -> Iterator[Point]:
         """The points along `commits`, which begin where `start` ends."""
-        found = self._look(start)
+        found = self._look(start, afresh=True)
         listener = Listener(found.needs, self._sources)
         yield Point(start, found.identity, found.content, found.error)
         for commit in commits:
             if not any(self._concerns(change, found.needs, listener) for change in commit.changes):
                 continue
-            following = self._look(commit.sha)
+            following = self._look(commit.sha, afresh=self._cautious)
             if following.identity != found.identity:
                 yield Point(commit.sha, following.identity, following.content, following.error)
             found, listener = following, Listener(following.needs, self._sources)
 
-    def _look(self, sha: str) -> Found:
+    def _look(self, sha: str, *, afresh: bool) -> Found:
         self.extracted += 1
-        return self._extract(sha)
+        return self._extract(sha, afresh)
 
     def _concerns(self, change: FileChange, needs: Needs, listener: Listener) -> bool:
         """Whether a change of a file can change what was extracted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from analyzer import __version__
 from analyzer.application.analysis import SnapshotCodec, units_of
@@ -16,6 +16,10 @@ from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore, SourceTree
+
+if TYPE_CHECKING:
+    from analyzer.application.discovery import Settled
+    from analyzer.application.history.recording import Index
 
 _KIND = "history"
 _NOTHING = Coverage(0, 0, 0, 0, ())
@@ -45,33 +49,41 @@ class CommitExtractions:
         store: BlobStore,
         codec: SnapshotCodec,
         pack: FoundCodec,
+        index: Index,
         build: str,
     ) -> None:
-        """`build` identifies the program: what another one extracted is not trusted."""
+        """`index` reads a file; `build` identifies the program: what another one extracted is not trusted."""
         self._rules = rules
         self._open_tree = open_tree
         self._store = store
         self._codec = codec
         self._pack = pack
+        self._index = index
+        self._settled: dict[str, tuple[Settled, ...]] = {}
         self._prefix = f"{build}:{SCHEMA_VERSION}:{rules.digest}"
 
-    def extract(self, root: str, sha: str) -> Found:
-        """What is found from `root` at one commit; a failure is an answer too."""
-        key = f"{self._prefix}:{root}:{sha}"
+    def extract(self, root: str, sha: str, *, afresh: bool) -> Found:
+        """What is found from `root` at one commit; a failure is an answer too.
+
+        Unless `afresh`, it begins with what was found to matter in the commit before: that saves most of the passes.
+        """
+        key = f"{self._prefix}:{root}:{sha}:{afresh}"
         stored = self._store.get(_KIND, key)
         found = None if stored is None else self._pack.decode(stored)
         if found is None:
-            found = self._extract(root, sha)
+            found = self._extract(root, sha, () if afresh else self._settled.get(root, ()))
             self._store.put(_KIND, key, self._pack.encode(found))
         return found
 
-    def _extract(self, root: str, sha: str) -> Found:
+    def _extract(self, root: str, sha: str, before: tuple[Settled, ...]) -> Found:
         from analyzer.application.extract import extract_with_needs  # noqa: PLC0415 - a warm run never parses
 
         tree = self._open_tree(sha)
-        extraction, needs = extract_with_needs(tree, self._rules, root)
-        if isinstance(extraction, ExtractionError):
-            return Found(_LOST, b"", str(extraction), needs)
+        found, needs = extract_with_needs(tree, self._rules, root, self._index, before)
+        if isinstance(found, ExtractionError):
+            return Found(_LOST, b"", str(found), needs)
+        extraction = found.extraction
+        self._settled[root] = found.settled
         content = self._codec.encode(
             Snapshot(tree.revision, extraction, __version__, self._rules.digest, units_of(extraction, self._rules))
         )

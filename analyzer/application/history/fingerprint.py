@@ -28,7 +28,7 @@ _WORD: Final = re.compile(r"\w+")
 _ATTRIBUTE_CLASS: Final = re.compile(r"self\.(\w+)\s*(?::[^=\n]+)?=\s*([A-Za-z_][\w.]*)\(")
 _ABSENT: Final = "absent"
 # Files whose facts are kept: the large ones take some megabytes each.
-_KEPT: Final = 64
+_KEPT: Final = 256
 
 Said = dict[str, object]
 V = TypeVar("V")
@@ -49,6 +49,10 @@ class Sources:
     def facts(self, path: str, blob: str) -> ModuleFacts:
         """The facts of a file. Raises SourceSyntaxError."""
         return _recall(self._facts, (path, blob), lambda: index_module(self.read(path, blob), module_name(path)))
+
+    def index(self, file: SourceFile, module: str) -> ModuleFacts:
+        """The facts of a file whose content is known. Raises SourceSyntaxError."""
+        return _recall(self._facts, (file.path, file.blob), lambda: index_module(file, module))
 
 
 def _recall(kept: OrderedDict[tuple[str, str], V], key: tuple[str, str], make: Callable[[], V]) -> V:

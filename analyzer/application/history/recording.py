@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -12,10 +12,12 @@ from analyzer.domain.source import SourceFile
 from analyzer.flow.callgraph import CallGraph
 from analyzer.flow.program import TreeProgram
 from analyzer.flow.relevance import ModRef
-from analyzer.frontend.index import effects_of, index_module
+from analyzer.frontend.index import effects_of
 from analyzer.ports import SourceTree
 
 V = TypeVar("V")
+Index = Callable[[SourceFile, str], ModuleFacts]
+"""How the facts of a file, which is a module of that name, are found."""
 _NONE: Final = frozenset[str]()
 
 
@@ -63,7 +65,8 @@ class Asked(dict[str, V]):
 class Recorder:
     """What one exploration asked: of which files, names and definitions."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: Index) -> None:
+        self._index = index
         self._plain: dict[str, ModuleFacts] = {}
         self._modules: dict[str, ModuleFacts] = {}
         self._lowered: set[str] = set()
@@ -74,7 +77,7 @@ class Recorder:
 
     def index(self, file: SourceFile, module: str) -> ModuleFacts:
         """The facts of a file, which record what is asked of them."""
-        facts = index_module(file, module)
+        facts = self._index(file, module)
         classes: dict[str, ClassFacts] = {
             name: replace(cls, methods=Asked(cls.methods), fields=Asked(cls.fields))
             for name, cls in facts.classes.items()
