@@ -25,6 +25,12 @@ def meaning_of_value(text: str) -> str:
     return meaning(f"_ = ({text}\n)")
 
 
+@lru_cache(maxsize=20_000)
+def meaning_of_annotation(text: str) -> str:
+    """A digest of what an annotation says; the help texts beside an annotated type do not count."""
+    return digest(f"_: ({text}\n)", lambda tree: _Undescribed().visit(tree))
+
+
 def digest(text: str, reduce: Callable[[ast.Module], None]) -> str:
     """A digest of what `text` says once `reduce` has taken out more; of the text itself when it cannot be parsed."""
     said = text
@@ -60,6 +66,29 @@ class _Silent(ast.NodeTransformer):
         """The same."""
         kept = node.msg if node.msg is not None and not _are_silent([node.msg]) else None
         return self.generic_visit(ast.Assert(node.test, kept))
+
+
+class _Undescribed(ast.NodeTransformer):
+    """Drops the help texts of an annotated type: strings after the type, and arguments called help."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """``Annotated[type, "what it is for"]``, under whatever name it was imported; members of Literal stay."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[first, *others])) if name != "Literal":
+                kept = [other for other in others if not _is_text(other)]
+                return self.generic_visit(ast.Subscript(node.value, ast.Tuple([first, *kept])))
+            case _:
+                return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """``Arg(help="what it is for", ...)``."""
+        kept = [keyword for keyword in node.keywords if keyword.arg != "help"]
+        return self.generic_visit(ast.Call(node.func, node.args, kept))
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether a string is a sentence; one without a space may be the name of a type."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip()
 
 
 def _is_log_line(node: ast.expr) -> bool:

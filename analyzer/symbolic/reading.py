@@ -168,7 +168,8 @@ class Reading:
             return False
         set_at = [time for receiver, _, _, _, time in self._machine.world.sink_writes if receiver is self._run.runner]
         measured = {m.term.name for m in self._machine.world.measurements}
-        return site.time < set_at[0] or bool(symbols_of(site.guard) & measured)
+        # A start that fails before the count is set never sets it.
+        return not set_at or site.time < set_at[0] or bool(symbols_of(site.guard) & measured)
 
     def _add(
         self,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.project import minimal_project
+from tests.support.releases import CACHE_VARIABLE, cache_folder
 
 
 class Repository:
@@ -61,6 +62,8 @@ def _own_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     """Keep the settings, the clone and the cache of whoever runs the tests out of them."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
+    # Wheels are kept where they are for every other test.
+    monkeypatch.setenv(CACHE_VARIABLE, str(cache_folder().parent))
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text("[user]\n name = A\n email = a@example.org\n")
     monkeypatch.setenv("HOME", str(home))

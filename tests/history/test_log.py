@@ -179,3 +179,18 @@ def test_a_default_of_an_option_counts(repository: Repository) -> None:
     repository.commit("Later", fields="share: float = 0.9", pool=f"{pool}\nself.tokens = before")
     (entry,) = log(repository, "main~2", "main").entries
     assert entry.commit.sha == changed
+
+
+def test_what_the_options_become_counts_while_there_is_no_runner(repository: Repository) -> None:
+    worker = "sglang/srt/managers/tp_worker.py"
+    older = "def __post_init__(self):\n    if self.mem_fraction_static is None:\n        self.mem_fraction_static = 0.9"
+    newer = older.replace("0.9", "0.8")
+    repository.commit("Start", tag="v0.1.0", config_methods=older)
+    repository.commit("No worker", {worker: None}, config_methods=older)
+    repository.commit("Less", {worker: None}, config_methods=newer)
+    repository.commit("Words", {worker: "# later\n"}, config_methods=newer)
+    repository.commit("Worker", config_methods=newer)
+    entries = {entry.commit.subject: entry for entry in log(repository, "v0.1.0", "main").entries}
+    assert list(entries) == ["Worker", "Less", "No worker"]
+    assert [change.quantity for change in entries["Less"].changes] == ["default_mem_fraction_static"]
+    assert {change.kind for change in entries["Worker"].changes} == {Kind.LOST}

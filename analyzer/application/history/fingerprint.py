@@ -17,7 +17,7 @@ from analyzer.domain.source import SourceFile
 from analyzer.flow.callgraph import COMMON_NAMES
 from analyzer.flow.roots import module_name
 from analyzer.frontend.index import effects_of, index_module
-from analyzer.frontend.meaning import meaning, meaning_of_value
+from analyzer.frontend.meaning import meaning, meaning_of_annotation, meaning_of_value
 from analyzer.frontend.outline import Key, differing, excerpt, outline
 from analyzer.frontend.slicing import Concern, relevant_meaning
 from analyzer.symbolic.attributes import ENUM_BASES
@@ -166,7 +166,8 @@ class Listener:
         for name in sorted(needs.names | needs.computed):
             field = cls.fields.get(name)
             if field is not None:
-                yield name, (field.annotation, None if field.value is None else meaning_of_value(field.value))
+                annotation = None if field.annotation is None else meaning_of_annotation(field.annotation)
+                yield name, (annotation, None if field.value is None else meaning_of_value(field.value))
         for name, method in cls.methods.items():
             looked_up = name in needs.names
             if looked_up or needs.every_method:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final, Protocol
 
 from analyzer.application.history.line import Followed, Stretch, broken, cut, together
@@ -78,7 +79,7 @@ def trace_line(line: Line, workers: Workers, roots: Sequence[str] = ROOTS) -> Hi
         followed[root][number] = result
     steps = list(_steps(line, {root: together(followed[root]) for root in roots}))
     changes = workers.compare(steps)
-    entries = [_entry(step.commit, found) for step, found in zip(steps, changes, strict=True) if found]
+    entries = list(_entries(zip(steps, changes, strict=True)))
     extracted = sum(result.extracted for results in followed.values() for result in results)
     doubtful = {stretches[number + 1].start for root in roots for number in broken(followed[root])}
     return History(tuple(mark_undone(entries)), extracted, tuple(sorted(doubtful)))
@@ -103,21 +104,33 @@ def with_branches(found: History, line: Line, trace_branch: Callable[[str, str],
 
 
 def _steps(line: Line, points: Mapping[str, Sequence[Point]]) -> Iterator[Step]:
-    """The commits at which the formula from some root becomes another one, oldest first."""
+    """The commits at which the formula from some root becomes another one, oldest first.
+
+    While there is none from the first root, the others are compared on their own, in a step of the same commit.
+    """
     at = {(root, point.sha): point for root, found in points.items() for point in found}
     current = {root: found[0] for root, found in points.items()}
-    sound = dict(current)
+    sound, first = dict(current), next(iter(points))
     for commit in line.commits:
         following = {root: at.get((root, commit.sha), point) for root, point in current.items()}
-        if following != current:
-            restores = any(point.error and not following[root].error for root, point in current.items())
-            yield Step(commit, dict(sound), following, restores)
-            current = following
-            sound |= {root: point for root, point in following.items() if not point.error}
+        changed = [root for root, point in following.items() if point != current[root]]
+        is_lost = bool(following[first].error)
+        for roots in ([first], [root for root in changed if root != first]) if is_lost else [list(following)]:
+            if not set(roots).isdisjoint(changed):
+                restores = any(current[root].error and not following[root].error for root in roots)
+                after = {root: following[root] for root in roots}
+                yield Step(commit, {root: sound[root] for root in roots}, after, restores)
+        current = following
+        sound |= {root: point for root, point in following.items() if not point.error}
 
 
-def _entry(commit: Commit, changes: tuple[Change, ...]) -> LogEntry:
-    return LogEntry(reference(commit), max(change.kind for change in changes), changes)
+def _entries(compared: Iterable[tuple[Step, tuple[Change, ...]]]) -> Iterator[LogEntry]:
+    """One entry for each commit that changed something."""
+    for _, steps in groupby(compared, lambda pair: pair[0].commit.sha):
+        found = list(steps)
+        changes = tuple(change for _, more in found for change in more)
+        if changes:
+            yield LogEntry(reference(found[0][0].commit), max(change.kind for change in changes), changes)
 
 
 def reference(commit: Commit) -> CommitReference:
