@@ -168,6 +168,8 @@ def _special(op: str, parts: list[tuple[str, int]], texts: list[str]) -> tuple[s
             return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})", _CALL
         case "item":
             return f"{_within(parts[0], _CALL)}[{texts[1]}]", _CALL
+        case "slice":
+            return f"{_within(parts[0], _CALL)}[{':'.join(texts[1:])}]", _CALL
         case "isinstance":
             return f"isinstance({texts[0]}, {type_names(texts[1:])})", _CALL
         case _ if op in _METHODS:

@@ -208,6 +208,9 @@ def _text_apply(op: str, parts: tuple[Piece, ...]) -> Piece:
         return Piece(f"({_listed(parts)}{',' if len(parts) == 1 else ''})")
     if op == "item":
         return Piece(f"{parts[0].within(CLOSED)}[{parts[1].text}]")
+    if op == "slice":
+        bounds = ["" if part.text == "None" else part.text for part in parts[1:]]
+        return Piece(f"{parts[0].within(CLOSED)}[{':'.join(bounds).removesuffix(':')}]")
     if op in _METHODS:
         return Piece(f"{parts[0].within(CLOSED)}.{op}({_listed(parts[1:])})")
     if op == "isinstance":

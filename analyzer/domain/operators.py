@@ -102,6 +102,7 @@ OPERATORS: dict[str, Operator] = {
     "sorted": Operator(lambda items: tuple(sorted(items))),
     "reversed": Operator(lambda items: tuple(reversed(items))),
     "unique": Operator(lambda items: tuple(dict.fromkeys(items))),
+    "slice": Operator(lambda items, first, last, step: tuple(items[first:last:step]), operands=(4, 4)),
     # An element that is there under a guard only.
     "maybe": Operator(None, operands=_TWO),
     "upper": Operator(str.upper),
@@ -124,4 +125,4 @@ OPERATORS: dict[str, Operator] = {
 
 COMPARISONS = frozenset({"in", "not in", "is", "is not", "<", "<=", ">", ">=", "==", "!="})
 BOOLEAN_RESULT = COMPARISONS | {"not", "and", "or", "bool", "startswith", "endswith", "isinstance", "present"}
-SEQUENCES = frozenset({"tuple", "concat", "sorted", "reversed", "unique", "split"})
+SEQUENCES = frozenset({"tuple", "concat", "sorted", "reversed", "unique", "split", "slice"})

@@ -29,6 +29,7 @@ from analyzer.domain.terms import (
     symbol,
     walk,
 )
+from analyzer.symbolic.dtypes import element_size, integer_limit
 from analyzer.symbolic.options import BAG, CONFIG
 from analyzer.symbolic.presence import is_present, is_set, where_set
 from analyzer.symbolic.state import State
@@ -43,19 +44,6 @@ _MAX_OBJECTS = 4096
 STRING_METHODS = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
 ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _OWN = "own "
-_DTYPE_BYTES = {
-    "float64": 8, "double": 8, "int64": 8, "long": 8, "float32": 4, "float": 4, "int32": 4, "int": 4,
-    "float16": 2, "half": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1,
-    "float8_e5m2": 1, "float8_e4m3fn": 1, "float8_e5m2fnuz": 1, "float8_e4m3fnuz": 1, "float8_e8m0fnu": 1,
-    "float4_e2m1fn_x2": 1,
-}  # fmt: skip  # one table row a line would hide the pattern; sizes as torch defines them
-
-
-def element_size(term: Term) -> Term | None:
-    """Bytes per element of a torch dtype, when `term` is one."""
-    if isinstance(term, Atom) and term.name.rsplit(".", 1)[-1] in _DTYPE_BYTES:
-        return constant(_DTYPE_BYTES[term.name.rsplit(".", 1)[-1]])
-    return None
 
 
 def _constructed_in(cls: ClassFacts, name: str) -> str | None:
@@ -172,7 +160,8 @@ class Attributes:
             return size
         if name == "itemsize":
             return self.machine.canonical(opaque("element_size", (target,)))
-        return opaque(f".{name}", (target,))
+        limit = integer_limit(target, name)
+        return opaque(f".{name}", (target,)) if limit is None else limit
 
     def _method(self, target: Term, name: str) -> Handle:
         """A method of a basic type, bound to its receiver."""
@@ -348,7 +337,18 @@ class Attributes:
     def class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
         """A property's value, a bound method or a class attribute."""
         assert info.class_key is not None
+        if info.variable and self.machine.toplevel.is_written_anew(info, name):
+            return self._of_some_subclass(info, name)
         return self.machine.members.of_instance(target, info.class_key, name, state)
+
+    def _of_some_subclass(self, info: ObjectInfo, name: str) -> Term:
+        """What the class of a module variable has under `name` depends on which of its subclasses it is."""
+        if self.find_method(info.class_key or "", name) is None:
+            return self._leaf_symbol(info.variable, name)
+        if name in self.machine.rules.anchors["machine_readings"]:
+            return opaque(f"{info.variable}.{name}")
+        reason = "a method that subclasses write anew, of a module variable that is set at run time"
+        return self.machine.world.unknown(f"{info.variable}.{name}", reason, self.machine.span)
 
     def find_method(self, class_key: str, name: str) -> tuple[str, Definition] | None:
         """The class key and definition of the method that `name` means on instances."""
@@ -362,7 +362,7 @@ class Attributes:
         assert info.class_key is not None
         found = self._inferred(info.class_key, name)
         if found is None:
-            owner = info.class_key.rsplit(":", 1)[-1]
+            owner = info.variable or info.class_key.rsplit(":", 1)[-1]
             found = self._leaf_symbol(owner, name)
         self.machine.world.base.setdefault(target, {})[name] = found
         return found

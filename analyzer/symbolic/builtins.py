@@ -27,6 +27,7 @@ from analyzer.symbolic.attributes import STRING_METHODS
 from analyzer.symbolic.comprehensions import count_of, sum_of
 from analyzer.symbolic.containers import tuple_of
 from analyzer.symbolic.state import State
+from analyzer.symbolic.world import UNKNOWN_LENGTH
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -126,7 +127,7 @@ class Builtins:
         whole = self.machine.sequences.term(sequence, state)
         if whole is None or "key" in keywords:
             value = self.sequence(sequence, state)
-            return self.machine.world.unknown(f"{op} of", "a sequence of unknown length", self.machine.span, value)
+            return self.machine.world.unknown(f"{op} of", UNKNOWN_LENGTH, self.machine.span, value)
         # The sequence says what it holds; nothing is lost.
         found = self.machine.canonical(opaque(f"{op} of", (whole,)))
         if "default" not in keywords:

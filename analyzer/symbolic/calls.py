@@ -20,11 +20,13 @@ from analyzer.domain.terms import (
     Term,
     handle,
     opaque,
+    raising,
     symbol,
 )
 from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
 from analyzer.symbolic.externals import Externals
+from analyzer.symbolic.presence import is_present
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import FunctionValue, Measurement, ObjectInfo, SymbolFormula
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
 _MAX_DEPTH = 60
+# A function that hands itself on is gone into again; what calls itself without end is not.
+_MAX_RECURSION = 4
 
 Arguments = tuple[Term, ...]
 Keywords = Mapping[str, Term]
@@ -55,12 +59,22 @@ class Calls:
         match callee:
             case Raise():
                 return callee
+            case Constant():
+                return raising("TypeError")
             case Handle():
                 return self._call_handle(callee, args, keywords, state)
             case Atom(name):
                 return self.externals.call(name, args, keywords, state)
+            case Symbol(name) if name.endswith(".get") and args and isinstance(args[0], Constant):
+                return self._looked_up(name.removesuffix(".get"), args, state)
             case _:
                 return opaque("call", (callee, *self.machine.external_arguments((*args, *keywords.values()))))
+
+    def _looked_up(self, owner: str, args: Arguments, state: State) -> Term:
+        """`record.get(key, default)` on a part of the model's configuration: what it has under the key."""
+        key, *default = (self.machine.value(arg) for arg in args)
+        found = self.machine.attributes.read(symbol(owner), str(getattr(key, "value", "")), state)
+        return conditional(is_present(found), found, default[0] if default else NONE)
 
     def _call_handle(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         world, key = self.machine.world, callee.key
@@ -235,7 +249,7 @@ class Calls:
 
     def body(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Interpret the body of `definition` in place."""
-        if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > 1:
+        if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > _MAX_RECURSION:
             return self.machine.world.unknown(
                 f"{definition.qualname}()", "a recursion that is not unfolded", self.machine.span
             )

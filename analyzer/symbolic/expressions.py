@@ -159,7 +159,7 @@ class Expressions:
             return patched
         resolved = self.machine.program.resolve(state.frame.module, name)
         if resolved is not None:
-            return self.machine.toplevel.from_resolution(resolved.kind, resolved.key)
+            return state.refine(self.machine.toplevel.from_resolution(resolved.kind, resolved.key))
         if name in NAMES:
             return handle("builtin", name)
         if name.endswith(("Error", "Exception", "Interrupt", "Iteration")):
@@ -417,6 +417,9 @@ class Expressions:
             bounds: list[Any] = [part.value if isinstance(part, Constant) else None for part in parts]
             return self.machine.tuple_of(items[slice(*bounds)])
         plain = tuple(NONE if part is None else part for part in parts)
+        whole = self.machine.sequences.term(value, state)
+        if whole is not None and not isinstance(whole, Symbol):
+            return self.machine.apply("slice", whole, *plain)
         return opaque("slice", (self.machine.plain(value), *plain))
 
     def closure(

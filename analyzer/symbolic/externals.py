@@ -18,7 +18,7 @@ from analyzer.domain.terms import (
     handle,
     opaque,
 )
-from analyzer.symbolic.attributes import element_size
+from analyzer.symbolic.dtypes import element_size
 from analyzer.symbolic.state import State
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ from analyzer.domain.terms import FALSE, NONE, TRUE, Conditional, Term, opaque
 from analyzer.symbolic.comprehensions import collected
 from analyzer.symbolic.containers import Element
 from analyzer.symbolic.effects import effects_of
+from analyzer.symbolic.folding import Folds
 from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import State
+from analyzer.symbolic.world import UNKNOWN_LENGTH
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -26,6 +28,7 @@ class Loops:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self._folds = Folds(machine)
         self._unrolled = 0
 
     def run_for(self, node: ir.For, state: State) -> Outcome:
@@ -42,8 +45,10 @@ class Loops:
         accumulated = collected(node) if items is None else None
         if accumulated is not None:
             return self._accumulate(accumulated, state)
+        if items is None and self._folds.run(node, iterable, state):
+            return Outcome(state, [])
         if items is None or len(items) > _MAX_UNROLL or self._unrolled > _MAX_ITERATIONS:
-            return self._havoc(node.body, node.target, state, "a loop over a sequence of unknown length")
+            return self._havoc(node.body, node.target, state, f"a loop over {UNKNOWN_LENGTH}")
         return self._for_each(node, items, state)
 
     def _for_either(self, node: ir.For, iterable: Conditional, state: State) -> Outcome:

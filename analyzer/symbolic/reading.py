@@ -31,10 +31,11 @@ from analyzer.domain.terms import (
     with_owners,
 )
 from analyzer.domain.unit import Unit
+from analyzer.symbolic.boundary import opaque_calls
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction, in_unit
 from analyzer.symbolic.interpreter import Run
 from analyzer.symbolic.state import raised
-from analyzer.symbolic.world import Measurement, RaiseSite
+from analyzer.symbolic.world import UNKNOWN_LENGTH, Measurement, RaiseSite
 from analyzer.units import Inference, declared_units, stated_units
 
 Time = tuple[int, ...]
@@ -349,6 +350,9 @@ class Reading:
             for node in walk(*roots):
                 if node in reasons:
                     span, construct, reason = reasons[node]
+                    if reason.endswith(UNKNOWN_LENGTH) and any(part in reasons for part in walk(*children(node))):
+                        # What made the sequence unknown is the gap.
+                        continue
                     key = (self._display(span.path), span.line, construct)
                     found.setdefault(key, set()).add(name)
                     why[key] = reason
@@ -357,11 +361,12 @@ class Reading:
     def coverage(self, modules: int) -> Coverage:
         """How much was explored, what was decided and what stayed opaque."""
         world = self._machine.world
-        terms = (formula.term for formula in self.quantities.values())
-        opaque_calls = {node.name for node in walk(*terms) if isinstance(node, Opaque)}
+        terms = (term for f in self.quantities.values() for term in (f.term, f.error) if term is not None)
+        gaps = {self._write(self._named(term)) for term in world.opaque_reasons}
+        found = opaque_calls(terms, gaps, self._machine.rules.anchors["machine_readings"])
         decided = sum(world.guards.values())
         undecided = len(world.guards) - decided
-        return Coverage(modules, len(world.functions_run), decided, undecided, tuple(sorted(opaque_calls)))
+        return Coverage(modules, len(world.functions_run), decided, undecided, tuple(sorted(found)))
 
     # ---- units -------------------------------------------------------------------------
 

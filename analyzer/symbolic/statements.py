@@ -41,6 +41,11 @@ def _looks_up(node: ir.Expr | None) -> bool:
     return node is not None and any(isinstance(part, ir.Subscript) for part in walk_syntax(node))
 
 
+def _is_of_names(node: ir.Expr) -> bool:
+    """Whether an expression compares names with each other or with literals, and nothing is run to evaluate it."""
+    return all(isinstance(part, ir.Comparison | ir.Name | ir.Literal) for part in walk_syntax(node))
+
+
 class Statements:
     """One method a statement type."""
 
@@ -175,11 +180,16 @@ class Statements:
         """Leave a statement alone: the locals it binds are computed if somebody reads them."""
         effects = effects_of(node)
         self.machine.skip(effects, self._owner(state))
+        if isinstance(node, ir.Assert) and _is_of_names(node.test):
+            # Whether it fails is nobody's business here; after it, it holds.
+            guard = self.machine.expressions.guard(node.test, state)
+            if guard is not FALSE and not isinstance(guard, Raise):
+                state.assume(guard, holds=True)
         if not effects.binds:
             return
         final: list[State] = []
 
-        heap = state.heap.copy()
+        before, heap = state.fork(), state.heap.copy()
 
         def execute(name: str, start: State) -> Term:
             if not final:
@@ -189,7 +199,7 @@ class Statements:
             return self._changed(final[0].env.get(name, self.machine.unbound(name)), heap, final[0])
 
         for name in sorted(effects.binds):
-            state.env[name] = self.machine.defer(lambda s, n=name: execute(n, s), state, name)  # type: ignore[misc]  # a lambda with a default has no inferable type
+            state.env[name] = self.machine.defer(lambda s, n=name: execute(n, s), before, name)  # type: ignore[misc]  # a lambda with a default has no inferable type
 
     def _changed(self, value: Term, before: Mapping[Term, Attributes], state: State) -> Term:
         """A container that a postponed statement changed, as it was afterwards: others still see it as before."""
@@ -330,7 +340,11 @@ class Statements:
         if guard is FALSE:
             return self.run(node.orelse, state)
         if isinstance(guard, Raise):
-            guard = self.machine.world.unknown("guard", "a condition that cannot be evaluated", self.machine.span)
+            # Those of other functions are other conditions.
+            where = constant(state.frame.qualname)
+            guard = self.machine.world.unknown(
+                "guard", "a condition that cannot be evaluated", self.machine.span, where
+            )
         left, right = state.fork(), state
         left.assume(guard, holds=True)
         right.assume(guard, holds=False)

@@ -12,11 +12,18 @@ from analyzer.domain.syntax import Expr, Name
 from analyzer.domain.terms import NONE, Handle, Term, atom, constant, handle
 from analyzer.symbolic.effects import walk_syntax
 from analyzer.symbolic.state import Frame, State
+from analyzer.symbolic.world import ObjectInfo
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
 _ENTERS = re.compile(r"setattr\(cls\b|\bcls\.\w+(\[[^\]]+\])?\s*=[^=]|\bcls\.\w+\.(append|add)\(")
+
+
+def _annotation(statement: ModuleStatement, name: str) -> str | None:
+    """What a statement says that the type of a name is."""
+    found = re.match(rf"{re.escape(name)}\s*:\s*([^=\n]+)", statement.text)
+    return None if found is None else found.group(1).strip()
 
 
 def is_registry(cls: ClassFacts) -> bool:
@@ -239,11 +246,7 @@ class TopLevel:
         facts = self.machine.program.module(module)
         assert facts is not None
         if not facts.reassigned.isdisjoint((name, "*")):
-            return self.machine.world.unknown(
-                f"{module.rsplit('.', 1)[-1]}.{name}",
-                "a module variable that functions set at run time",
-                self.machine.span,
-            )
+            return self._set_at_run_time(facts, name)
         before = self.machine.span
         state = State(Frame(module, facts.path, 1, "<module>"))
         for statement in facts.statements:
@@ -252,4 +255,43 @@ class TopLevel:
                 self.machine.statements.block(self.machine.lowering.statements(statement.text), state)
         self.machine.span = before
         self._keep(state)
+        if name not in state.env:
+            declared = self._declared(facts, name)
+            if declared is not None:
+                return declared
         return self.machine.force(state.env.get(name, NONE))
+
+    def _set_at_run_time(self, facts: ModuleFacts, name: str) -> Term:
+        """A variable that functions set: what it is declared to be, once it is set; whether it is, is not known."""
+        reason = "a module variable that functions set at run time"
+        label = f"{facts.module.rsplit('.', 1)[-1]}.{name}"
+        unknown = self.machine.world.unknown(label, reason, self.machine.span)
+        declared = self._declared(facts, name)
+        return unknown if declared is None else conditional(truth(unknown), NONE, declared)
+
+    def _declared(self, facts: ModuleFacts, name: str) -> Handle | None:
+        """An instance of the class that a variable is annotated with; None when it is annotated with no class."""
+        annotation = next(filter(None, (_annotation(s, name) for s in facts.statements if name in s.names)), None)
+        made = self.machine.attributes.symbolic_instance(facts.module, annotation, name)
+        if made is not None and made in self.machine.world.objects and made.kind == "object":
+            info = self.machine.world.objects[made]
+            if info.kind == "symbolic":
+                info.variable, info.module = name, facts.module
+        return made
+
+    def is_written_anew(self, info: ObjectInfo, name: str) -> bool:
+        """Whether a subclass of the class of a variable, one that its module knows, has its own `name`."""
+        program = self.machine.program
+        facts = program.module(info.module)
+        if facts is None or info.class_key is None:
+            return False
+        above = {cls.key for cls in program.mro(info.class_key)}
+        known = (program.resolve(info.module, imported) for imported in (*facts.imports, *facts.classes))
+        families = (program.mro(found.key) for found in known if found is not None and found.kind == "class")
+        return any(
+            name in cls.methods or name in cls.fields
+            for family in families
+            if any(cls.key == info.class_key for cls in family)
+            for cls in family
+            if cls.key not in above
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain import syntax as ir
@@ -48,6 +50,13 @@ class Comprehensions:
                 return whole
         elements = [(guard, self.machine.expressions.evaluate(node.element, row)) for guard, row in rows]
         return self._collected(node.kind, tuple_of(elements), state)
+
+    @contextmanager
+    def variable(self) -> Iterator[Term]:
+        """A loop variable for what is computed inside, apart from those of the loops around it."""
+        self._depth += 1
+        yield loop_variable(self._depth - 1)
+        self._depth -= 1
 
     def _collected(self, kind: str, content: Term, state: State) -> Term:
         if kind == "generator":

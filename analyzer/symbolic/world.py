@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from analyzer.domain.build import substitute
 from analyzer.domain.modules import Definition
@@ -13,6 +13,8 @@ from analyzer.domain.steps import Step
 from analyzer.domain.syntax import Expr, Parameter, Stmt
 from analyzer.domain.terms import Handle, Opaque, Symbol, Term, handle, opaque, symbols_of
 from analyzer.symbolic.state import Frame, State
+
+UNKNOWN_LENGTH: Final = "a sequence of unknown length"
 
 
 def item_key(key: Term) -> str:
@@ -38,13 +40,16 @@ class ObjectInfo:
     """An object on the heap.
 
     `kind` is instance, symbolic (an instance whose constructor is not seen), list, dict or tensor;
-    `initializer` runs the constructor the first time an attribute is asked for.
+    `initializer` runs the constructor the first time an attribute is asked for. `variable` is the name of the
+    variable of `module` that functions set to it, as an instance of `class_key` or of a subclass.
     """
 
     kind: str
     class_key: str | None = None
     origin: str = ""
     initializer: Callable[[], None] | None = None
+    variable: str = ""
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,17 @@ def test_an_empty_list_is_no_layers_at_all() -> None:
         ("n = max(end - start for start, end in ((i, i * 2) for i in range(self.end_layer)))", 15),
         ("n = max(len([j for j in range(i) if j > 2]) for i in range(self.end_layer))", 12),
         ("n = 0\nfor i in range(self.end_layer):\n    n += i", 120),
+        ("n = 3\nfor i in range(self.end_layer):\n    n = max(n, i % 7)", 6),
+        ("n = 9\nfor i in range(self.end_layer):\n    n = max(i % 7, n)", 9),
+        (
+            "n = 3\nfor i in range(self.end_layer):\n    k = i + 2\n    n = max(n, sum(i <= j < k for j in range(9)))",
+            3,
+        ),
+        ("n = 50\nfor i in range(self.end_layer):\n    if i % 2: n = min(n, i + 10)", 11),
+        ("n = 0\nfor i in range(self.end_layer):\n    if i % 5 > n: n = i % 5", 4),
+        ("n = 9\nfor i in range(self.end_layer):\n    if i % 5 >= n: pass\n    else: n = i % 5", 0),
+        ("n = sum([i * 2 for i in range(self.end_layer)][2:7:2])", 24),
+        ("n = len([i for i in range(self.end_layer)][-5:])", 5),
     ],
 )
 def test_a_range_of_this_rank_is_gone_through_when_its_end_is_known(lines: str, n: int) -> None:
@@ -104,4 +115,17 @@ def test_a_range_of_this_rank_is_gone_through_when_its_end_is_known(lines: str, 
 
 def test_a_loop_that_reads_what_it_collects_is_a_gap() -> None:
     lines = IDS + "mine = []\nfor i in ids:\n    if len(mine) < 3:\n        mine.append(i)\nn = len(mine)"
+    assert counted(lines).gaps != ()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "n, m = 1, 2\nfor i in range(self.end_layer):\n    n = max(n, m)\n    m = max(m, i)",
+        "n = 1\nfor i in range(self.end_layer):\n    n = max(n * 2, i)",
+        "n = 1\nfor i in range(self.end_layer):\n    n = max(n, i)\n    if i > 3: break",
+        "n = 1\nfor i in range(self.end_layer):\n    if n > i: n = i + 1",
+    ],
+)
+def test_a_loop_that_is_no_fold_is_a_gap(lines: str) -> None:
     assert counted(lines).gaps != ()

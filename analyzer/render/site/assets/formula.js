@@ -28,7 +28,7 @@ var formula = (function () {
   }
 
   const COMPARISONS = new Set(["in", "not in", "is", "is not", "<", "<=", ">", ">=", "==", "!="]);
-  const SEQUENCES = new Set(["tuple", "concat", "sorted", "reversed", "unique", "split"]);
+  const SEQUENCES = new Set(["tuple", "concat", "sorted", "reversed", "unique", "split", "slice"]);
   const PASS_OFF = new Set(["upper", "lower", "strip", "str", "rank_min", "item"]);
   const REDUCTIONS = new Set(["len", "max of", "min of", "sum of", "any", "all"]);
   const OF_NOTHING = { len: 0n, "sum of": 0n, any: false, all: true };
@@ -338,6 +338,23 @@ var formula = (function () {
     return addNumbers(left, right);
   }
 
+  // `items[first:last:step]`
+  function slice(items, first, last, step) {
+    const by = step === null ? 1 : Number(toInt(step));
+    if (by === 0) return fail("ValueError");
+    const [low, high] = by > 0 ? [0, items.length] : [-1, items.length - 1];
+    const bound = (value, otherwise) => {
+      if (value === null) return otherwise;
+      if (!isInt(value)) return fail("TypeError");
+      const position = Number(toInt(value));
+      return Math.min(Math.max(position < 0 ? position + items.length : position, low), high);
+    };
+    const [start, stop] = [bound(first, by > 0 ? low : high), bound(last, by > 0 ? high : low)];
+    const found = [];
+    for (let at = start; by > 0 ? at < stop : at > stop; at += by) found.push(items[at]);
+    return found;
+  }
+
   const OPERATORS = {
     not: (value) => !truth(value),
     in: contains,
@@ -396,6 +413,7 @@ var formula = (function () {
     sorted: (items) => sorted(sequence(items)),
     reversed: (items) => sequence(items).slice().reverse(),
     unique: (items) => unique(sequence(items)),
+    slice: (items, first, last, step) => slice(sequence(items), first, last, step),
     upper: (value) => string(value).toUpperCase(),
     lower: (value) => string(value).toLowerCase(),
     strip: (value) => string(value).trim(),
