@@ -19,6 +19,7 @@ from analyzer.api.workspace import Options, Workspace
 from analyzer.application.scope import Scope
 from analyzer.application.selection import check_scope, select_quantities, select_roots, select_scenarios
 from analyzer.application.snapshot import WrittenSnapshot
+from analyzer.domain.coverage import CoverageReport
 from analyzer.domain.effect import Effect, Limit, Server, ServerEffect, parse_limit
 from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, EvaluationReport, Inputs, Value
@@ -47,6 +48,7 @@ __all__ = [
     "Case",
     "CaseResult",
     "CheckReport",
+    "CoverageReport",
     "DiffReport",
     "DocsReport",
     "Effect",
@@ -78,6 +80,7 @@ __all__ = [
     "cache",
     "check",
     "clear_cache",
+    "coverage",
     "diff",
     "docs",
     "evaluate",
@@ -481,6 +484,17 @@ def timeline(  # noqa: PLR0913 - each is an option of the command
             lambda release: workspace.snapshot(release, roots),
             workspace.rules,
         )
+
+
+def coverage(
+    *, first: str | None = None, last: str | None = None, options: Options | Workspace = _DEFAULTS
+) -> CoverageReport:
+    """How much of every release from `first` to `last` was followed: guards decided, gaps, calls not looked into."""
+    from analyzer.application.coverage import measure_coverage
+
+    with _workspace(options) as workspace:
+        releases = workspace.track(workspace.releases(first, last), "release")
+        return measure_coverage(releases, workspace.snapshot, workspace.rules)
 
 
 def log(  # noqa: PLR0913 - each is an option of the command

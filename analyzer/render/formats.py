@@ -20,21 +20,37 @@ class Format:
 
 
 _GATES: Final = ("diff", "check")
+_OVER_RELEASES: Final = ("timeline", "coverage")
 FORMATS: Final[Mapping[str, Format]] = {
     "text": Format(
         "analyzer.render.text",
-        (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact", "timeline", "log"),
+        (*_GATES, "show", "trace", "eval", "rules", "explain", "solve", "impact", *_OVER_RELEASES, "log"),
         (".txt",),
     ),
     "dot": Format("analyzer.render.dot", ("graph",), (".dot", ".gv")),
     "mermaid": Format("analyzer.render.mermaid", ("graph",), (".mmd",)),
     "json": Format(
         "analyzer.render.json",
-        (*_GATES, "show", "trace", "graph", "eval", "rules", "explain", "solve", "impact", "timeline", "log"),
+        (
+            *_GATES,
+            "show",
+            "trace",
+            "graph",
+            "eval",
+            "rules",
+            "explain",
+            "solve",
+            "impact",
+            "timeline",
+            "coverage",
+            "log",
+        ),
         (".json",),
     ),
     "markdown": Format(
-        "analyzer.render.markdown", (*_GATES, "rules", "explain", "impact", "timeline", "log"), (".md", ".markdown")
+        "analyzer.render.markdown",
+        (*_GATES, "rules", "explain", "impact", *_OVER_RELEASES, "log"),
+        (".md", ".markdown"),
     ),
     "python": Format("analyzer.render.python", ("show",), (".py",)),
     "sarif": Format("analyzer.render.sarif", _GATES, (".sarif",)),

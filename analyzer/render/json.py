@@ -7,10 +7,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from analyzer.domain.coverage import CoverageReport
 from analyzer.domain.effect import ServerEffect
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
-from analyzer.domain.extraction import Coverage, Gap, Hop, UnitConversion, UnitFinding
+from analyzer.domain.extraction import Gap, Hop, UnitConversion, UnitFinding
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.judgement import Finding as CheckFinding
@@ -38,6 +39,7 @@ from analyzer.domain.views import (
     SymbolView,
     TraceReport,
 )
+from analyzer.render.coverage_json import coverage_object, coverage_report_object, gap_object
 from analyzer.render.explain_json import explain_object
 from analyzer.render.json_object import Object
 from analyzer.render.page import Page
@@ -81,7 +83,7 @@ def render_check(report: CheckReport, page: Page) -> str:
             "unjudged": list(report.unjudged),
             "diff": None if report.diff is None else diff_object(report.diff),
             "gaps": _gaps(report.gaps),
-            "coverage": _coverage(report.coverage),
+            "coverage": coverage_object(report.coverage),
             "notes": list(report.notes),
         }
     )
@@ -182,6 +184,12 @@ def render_solve(report: SolveReport, page: Page) -> str:
     )
 
 
+def render_coverage(report: CoverageReport, page: Page) -> str:
+    """How much of each release was followed."""
+    del page
+    return write_object(coverage_report_object(report))
+
+
 def render_timeline(report: TimelineReport, page: Page) -> str:
     """One quantity over releases."""
     del page
@@ -204,7 +212,7 @@ def diff_object(report: DiffReport) -> Object:
         "effects": [effect_object(effect) for effect in report.effects],
         "failures": list(report.failures),
         "gaps": _gaps(report.gaps),
-        "coverage": {side: _coverage(coverage) for side, coverage in report.coverage.items()},
+        "coverage": {side: coverage_object(coverage) for side, coverage in report.coverage.items()},
         "paths": {"base": _hops(report.base_path), "head": _hops(report.head_path)},
         "notes": list(report.notes),
         "default_fractions": [_machine(machine) for machine in report.default_fractions],
@@ -277,7 +285,7 @@ def show_object(report: ShowReport) -> Object:
         "unit_findings": [_finding(item) for item in report.unit_findings],
         "symbols": {name: _symbol(view) for name, view in report.symbols.items()},
         "gaps": _gaps(report.gaps),
-        "coverage": _coverage(report.coverage),
+        "coverage": coverage_object(report.coverage),
     }
 
 
@@ -342,26 +350,7 @@ def _hops(hops: Iterable[Hop]) -> list[Object]:
 
 
 def _gaps(gaps: Iterable[Gap]) -> list[Object]:
-    return [
-        {
-            "path": gap.path,
-            "line": gap.line,
-            "construct": gap.construct,
-            "reason": gap.reason,
-            "affects": list(gap.affects),
-        }
-        for gap in gaps
-    ]
-
-
-def _coverage(coverage: Coverage) -> Object:
-    return {
-        "modules": coverage.modules,
-        "functions": coverage.functions,
-        "guards_decided": coverage.guards_decided,
-        "guards_undecided": coverage.guards_undecided,
-        "opaque_calls": list(coverage.opaque_calls),
-    }
+    return [gap_object(gap) for gap in gaps]
 
 
 def _side(side: Side | None) -> Object | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analyzer.domain.coverage import CoverageReport
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
@@ -12,6 +13,7 @@ from analyzer.domain.timeline import TimelineReport
 from analyzer.domain.views import RulesReport
 from analyzer.render.check_markdown import write_check
 from analyzer.render.comment import write_comment
+from analyzer.render.coverage_markdown import write_coverage
 from analyzer.render.defuse import defuse
 from analyzer.render.explain_markdown import write_explain
 from analyzer.render.impact_markdown import write_impact
@@ -44,6 +46,12 @@ def render_explain(report: ExplainReport, page: Page) -> str:
 def render_impact(report: ImpactReport, page: Page) -> str:
     """One server under two releases."""
     return _joined(write_impact(report, page))
+
+
+def render_coverage(report: CoverageReport, page: Page) -> str:
+    """How much of each release was followed."""
+    del page
+    return _joined(write_coverage(report))
 
 
 def render_timeline(report: TimelineReport, page: Page) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyzer.domain.coverage import CoverageReport
 from analyzer.domain.evaluation import CaseResult, EvaluationReport, Result
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
@@ -24,6 +25,7 @@ from analyzer.render.blocks import (
     write_path,
 )
 from analyzer.render.check_text import write_check
+from analyzer.render.coverage_text import write_coverage
 from analyzer.render.diff_text import write_diff
 from analyzer.render.document import Document
 from analyzer.render.explain_text import write_explain
@@ -123,6 +125,13 @@ def render_impact(report: ImpactReport, page: Page) -> str:
     """One server under two releases."""
     document = Document(page.width)
     write_impact(document, report, page)
+    return paint(document, colour=page.colour)
+
+
+def render_coverage(report: CoverageReport, page: Page) -> str:
+    """How much of each release was followed."""
+    document = Document(page.width)
+    write_coverage(document, report)
     return paint(document, colour=page.colour)
 
 
