@@ -337,14 +337,21 @@ class Attributes:
     def class_member(self, target: Term, info: ObjectInfo, name: str, state: State) -> Term | None:
         """A property's value, a bound method or a class attribute."""
         assert info.class_key is not None
-        if info.variable and self.machine.toplevel.is_written_anew(info, name):
+        if info.variable and (self._is_record(info, name) or self.machine.toplevel.is_written_anew(info, name)):
             return self._of_some_subclass(info, name)
         return self.machine.members.of_instance(target, info.class_key, name, state)
+
+    def _is_record(self, info: ObjectInfo, name: str) -> bool:
+        """Whether what a class has under `name` is only the default of a field that each instance has."""
+        family = self.machine.program.mro(info.class_key or "")
+        decorators = {decorator.split("(")[0].split(".")[-1] for cls in family for decorator in cls.decorators}
+        is_struct = "Struct" in self.machine.program.base_names(info.class_key or "")
+        return (is_struct or "dataclass" in decorators) and any(name in cls.fields for cls in family)
 
     def _of_some_subclass(self, info: ObjectInfo, name: str) -> Term:
         """What the class of a module variable has under `name` depends on which of its subclasses it is."""
         if self.find_method(info.class_key or "", name) is None:
-            return self._leaf_symbol(info.variable, name)
+            return self._known_by(info.variable, name)
         if name in self.machine.rules.anchors["machine_readings"]:
             return opaque(f"{info.variable}.{name}")
         reason = "a method that subclasses write anew, of a module variable that is set at run time"
@@ -362,10 +369,16 @@ class Attributes:
         assert info.class_key is not None
         found = self._inferred(info.class_key, name)
         if found is None:
-            owner = info.variable or info.class_key.rsplit(":", 1)[-1]
-            found = self._leaf_symbol(owner, name)
+            owner = info.class_key.rsplit(":", 1)[-1]
+            found = self._known_by(info.variable, name) if info.variable else self._leaf_symbol(owner, name)
         self.machine.world.base.setdefault(target, {})[name] = found
         return found
+
+    def _known_by(self, variable: str, name: str) -> Term:
+        """An attribute of what is known by a name of its own, apart from other instances of its class."""
+        label = f"{variable}.{name}"
+        origin = self.machine.origins.get(label)
+        return self.machine.input(origin.name if isinstance(origin, Symbol) else label, label, lambda: None)
 
     def _leaf_symbol(self, owner: str, name: str) -> Term:
         rules = self.machine.rules

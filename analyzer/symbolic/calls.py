@@ -28,7 +28,7 @@ from analyzer.symbolic.builtins import Builtins
 from analyzer.symbolic.externals import Externals
 from analyzer.symbolic.presence import is_present
 from analyzer.symbolic.state import Frame, State
-from analyzer.symbolic.world import FunctionValue, Measurement, ObjectInfo, SymbolFormula
+from analyzer.symbolic.world import TARGET, FunctionValue, Measurement, ObjectInfo, SymbolFormula
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -50,6 +50,7 @@ class Calls:
         self.externals = Externals(machine)
         self.extent: tuple[int, ...] = ()
         self._measured: dict[tuple[Span, str], Term] = {}
+        self._handed: dict[str, Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
@@ -322,7 +323,23 @@ class Calls:
     def _default(self, parameter: Parameter, frame: Frame) -> Term:
         if parameter.default is None:
             return self.parameter_value(parameter.name, parameter.annotation, frame)
+        if parameter.name in self.machine.rules.anchors["handed_parameters"]:
+            handed = self._handed_by_target(parameter, frame)
+            if handed is not None:
+                return handed
         return self.machine.expressions.evaluate(parameter.default, State(frame))
+
+    def _handed_by_target(self, parameter: Parameter, frame: Frame) -> Term | None:
+        """What a draft worker is handed and its target, which computes it, is not; None for no analysed class."""
+        if parameter.name not in self._handed:
+            made = self.machine.attributes.symbolic_instance(frame.module, parameter.annotation, parameter.name)
+            if made is None:
+                return None
+            info = self.machine.world.objects[made]
+            info.variable, info.module = TARGET, frame.module
+            drafts = self.machine.input("is_draft_worker", f"{frame.qualname}({parameter.name})", lambda: None)
+            self._handed[parameter.name] = conditional(drafts, made, NONE)
+        return self._handed[parameter.name]
 
     def parameter_value(self, name: str, annotation: str | None, frame: Frame) -> Term:
         """A parameter that no caller on the path supplies: its annotation says what it is."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
+from typing import Final
 
 from analyzer.domain.build import apply, conditional, conjunction, map_leaves, negate, rewrite
 from analyzer.domain.extraction import Coverage, Formula, Gap, InputFacts, UnitConversion, UnitFinding
@@ -41,6 +42,17 @@ from analyzer.units import Inference, declared_units, stated_units
 Time = tuple[int, ...]
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
+_DRAFTS: Final = symbol("is_draft_worker")
+_LEFT_IN_OPTIONS: Final = {
+    "draft_runner_cache_size": "target_max_total_num_tokens",
+    "max_num_reqs": "target_max_running_requests",
+}
+_HANDED_ON: Final = {
+    "target_max_total_num_tokens": "max_total_num_tokens",
+    "target_full_max_total_num_tokens": "full_max_total_num_tokens",
+    "target_swa_max_total_num_tokens": "swa_max_total_num_tokens",
+    "target_max_running_requests": "max_num_reqs",
+}
 
 
 class Reading:
@@ -68,6 +80,7 @@ class Reading:
         """Fill `quantities`, `definitions` and `inputs`."""
         tokens = self._run.sink_value(self._sink)
         self._name_measurements(tokens)
+        left = self._name_what_the_target_leaves()
         tokens = self._named(tokens)
         self.values = [tokens]
         budget = find_budget(tokens, self._units)
@@ -78,6 +91,7 @@ class Reading:
             value = self._named(self._run.quantity_value(name))
             self.values.append(value)
             self._add(name, value, error=self._error(self._written_at(path)))
+        self._define_what_the_target_hands_on(left)
         self._read_definitions()
         self._read_inputs()
 
@@ -252,7 +266,7 @@ class Reading:
 
     def _read_definitions(self) -> None:
         """The formulas of the symbols that the quantities read, and of those that they read."""
-        pending = [s for f in self.quantities.values() for s in self._symbols(f)]
+        pending = [s for f in (*self.quantities.values(), *self.definitions.values()) for s in self._symbols(f)]
         while pending:
             name = pending.pop()
             if name in self.definitions or name in self.quantities:
@@ -269,6 +283,42 @@ class Reading:
             formula = Formula(term, unit, unit, None, self._sources(name), self._locations(named))
             self.definitions[name] = formula
             pending.extend(self._symbols(formula))
+
+    # ---- what the target worker hands to its draft worker --------------------------------
+
+    def _name_what_the_target_leaves(self) -> dict[str, Term]:
+        """Options that the target writes and its draft worker reads: a symbol for the one, and what it writes."""
+        left: dict[str, Term] = {}
+        for option, name in _LEFT_IN_OPTIONS.items():
+            value = self._run.option_value(option)
+            untouched, written = (self._where(value, drafts=drafts) for drafts in (True, False))
+            if isinstance(untouched, Symbol) and written is not untouched:
+                self._names[untouched] = conditional(_DRAFTS, symbol(name), untouched)
+                left[name] = written
+        return left
+
+    def _where(self, term: Term, *, drafts: bool) -> Term:
+        """`term` for the draft worker, or for its target."""
+        return rewrite(term, lambda node: constant(drafts) if node is _DRAFTS else None)
+
+    def _define_what_the_target_hands_on(self, left: Mapping[str, Term]) -> None:
+        """What a draft worker is handed is what the same formula gives its target."""
+        read = {name for formula in self.quantities.values() for name in self._symbols(formula)}
+        for name, quantity in _HANDED_ON.items():
+            found = self.quantities.get(quantity)
+            if name not in read or found is None:
+                continue
+            term = self._write(self._named(left[name])) if name in left else found.term
+            sources = self._sources(name) or quantity
+            self.definitions[name] = replace(
+                found, term=self._where(term, drafts=False), error=None, source_name=sources
+            )
+        for quantity, formula in list(self.quantities.items()):
+            if formula.error is not None and not self.definitions.keys().isdisjoint(self._symbols(formula)):
+                # Where the target does not start, there is no draft worker.
+                of_target = conditional(_DRAFTS, self._where(formula.error, drafts=False), NONE)
+                error = conditional(raised(formula.error), formula.error, of_target)
+                self.quantities[quantity] = replace(formula, error=error)
 
     def _symbols(self, formula: Formula) -> list[str]:
         error = () if formula.error is None else (formula.error,)

@@ -14,6 +14,8 @@ from analyzer.domain.syntax import Expr, Parameter, Stmt
 from analyzer.domain.terms import Handle, Opaque, Symbol, Term, handle, opaque, symbols_of
 from analyzer.symbolic.state import Frame, State
 
+# What owns the sizes that a draft worker is handed.
+TARGET: Final = "target"
 UNKNOWN_LENGTH: Final = "a sequence of unknown length"
 
 
@@ -40,8 +42,8 @@ class ObjectInfo:
     """An object on the heap.
 
     `kind` is instance, symbolic (an instance whose constructor is not seen), list, dict or tensor;
-    `initializer` runs the constructor the first time an attribute is asked for. `variable` is the name of the
-    variable of `module` that functions set to it, as an instance of `class_key` or of a subclass.
+    `initializer` runs the constructor the first time an attribute is asked for. `variable` is a name of its own, by
+    which `module` knows an instance of `class_key` or of a subclass that it does not make, such as a module variable.
     """
 
     kind: str

@@ -12,7 +12,7 @@ Configuration = dict[str, Any]
 _FREE_BEFORE: Final = (23.12, 39.21, 78.52, 78.9, 94.04, 139.25, 176.4, 190.77)
 _LONGEST_CONTEXT: Final = 1 << 20
 # No options: a draft model whose configuration does not say it is a server of its own, not one that nobody told.
-_KNOWN_TO_LACK: Final = frozenset({"eagle_draft_num_layers"})
+_KNOWN_TO_LACK: Final = frozenset({"eagle_draft_num_layers", "dflash_draft_cell_size_per_token"})
 
 
 def draw(scenario: str, count: int, seed: int) -> list[Configuration]:
@@ -184,6 +184,32 @@ def _eagle(random: Random, _model: Configuration) -> Configuration:
     }
 
 
+def _draft(random: Random, model: Configuration) -> Configuration:
+    """The worker beside a target that speculates; both are told of the target's model."""
+    return {**_eagle(random, model), "is_draft_worker": True}
+
+
+def _dflash(random: Random, _model: Configuration) -> Configuration:
+    return {
+        "speculative_algorithm": "DFLASH",
+        "speculative_num_draft_tokens": random.choice((2, 4, 8, 16)),
+        "dflash_draft_num_layers": random.choice((1, 2, 5)),
+        "dflash_draft_cell_size_per_token": random.choice((None, 2048, random.randint(1, 1 << 16))),
+        "max_running_requests": random.choice((48, 256, random.randint(1, 4000))),
+    }
+
+
+def _on(device: str, **more: str) -> Callable[[Random, Configuration], Configuration]:
+    return lambda _random, _model: {"device": device, **more}
+
+
+def _data_parallel(random: Random, _model: Configuration) -> Configuration:
+    tp_size = random.choice((2, 4, 8, 16))
+    dp_size = random.choice([size for size in (2, 4, 8, 16) if size <= tp_size])
+    attention = {"attn_dp_size": dp_size, "attn_tp_size": tp_size // dp_size}
+    return {"tp_size": tp_size, "dp_size": dp_size, "enable_dp_attention": True, **attention}
+
+
 def _fp4(_random: Random, _model: Configuration) -> Configuration:
     return {"kv_cache_dtype": "fp4_e2m1", "kv_element_size": 1}
 
@@ -199,8 +225,15 @@ def _pipeline(random: Random, model: Configuration) -> Configuration:
 
 
 _MODIFIERS: Final[Mapping[str, Callable[[Random, Configuration], Configuration]]] = {
+    "cpu": _on("cpu"),
+    "dflash": _dflash,
+    "dp": _data_parallel,
+    "draft": _draft,
     "eagle": _eagle,
     "fp4": _fp4,
+    "hip": _on("hip"),
     "mxfp8": _mxfp8,
+    "npu": _on("npu", attention_backend="ascend"),
     "pp": _pipeline,
+    "xpu": _on("xpu"),
 }

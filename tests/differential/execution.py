@@ -40,24 +40,28 @@ _PROFILERS = ("_profile_available_bytes", "profile_max_num_token")
 
 @dataclass
 class Outcome:
-    """Quantities by canonical name as far as they were computed, and the exception class if one was raised."""
+    """Quantities by canonical name as far as they were computed, and the exception class if one was raised.
+
+    `handed_on` is what a draft worker gets of its target.
+    """
 
     quantities: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
+    handed_on: Any = None
 
 
 @cache
-def release(version: str) -> Release:
-    """The loaded code of one release."""
-    return Release(version)
+def release(version: str, device: str = "cuda") -> Release:
+    """The loaded code of one release, as it is on machines with one kind of device."""
+    return Release(version, device)
 
 
 class Release:
     """The sizing code of one release, ready to run case after case."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, device: str) -> None:
         self.version = version
-        self._surroundings = Surroundings()
+        self._surroundings = Surroundings(device)
         self._modules = ReleaseModules(version, self._surroundings.replacements())
         module, self._runner_class = self._locate("ModelRunner", _RUNNER_MODULES)
         config_module, self._config_class = self._locate("ModelConfig", _CONFIG_MODULES)
@@ -67,13 +71,29 @@ class Release:
         self._size = self._entry(module, tree)
 
     def run(self, inputs: Inputs, scenario: str) -> Outcome:
-        """Size the cache for `inputs`, both measured memories given."""
+        """Size the cache for `inputs`, both measured memories given; a draft worker after its target."""
         runner = self._prepare(inputs, scenario)
+        outcome = self._run(runner)
+        if not inputs.get("is_draft_worker"):
+            return outcome
+        if outcome.error is not None:
+            # There is no draft worker, and no number of one.
+            return Outcome(error=outcome.error)
+        draft = self._prepare(inputs, scenario)
+        draft.is_draft_worker, draft.server_args = True, runner.server_args
+        self._surroundings.options = runner.server_args
+        draft.memory_pool_config = outcome.handed_on
+        return self._run(draft)
+
+    def _run(self, runner: Any) -> Outcome:
         outcome = Outcome()
         with observed() as seen:
             try:
-                outcome.quantities.update(_final_sizes(self._size(runner)))
+                sized = self._size(runner)
+                outcome.handed_on = sized.memory_pool_config
+                outcome.quantities.update(_final_sizes(sized))
             except PoolsReachedError as reached:
+                outcome.handed_on = runner.memory_pool_config
                 outcome.quantities.update(_final_sizes(runner))
                 outcome.quantities.update(_request_pool_size(seen, reached))
             except Exception as error:  # noqa: BLE001 - whatever the release raises is the outcome

@@ -36,6 +36,7 @@ _OPENED = frozenset(
         "sglang.srt.model_executor.model_runner",
         "sglang.srt.model_executor.model_runner_kv_cache_mixin",
         "sglang.srt.model_executor.pool_configurator",
+        "sglang.srt.speculative.dflash_utils",
     }
 )
 

@@ -26,7 +26,11 @@ class Runner:
 class Speculation:
     """A speculative algorithm, which answers the `is_...` questions that hold for it."""
 
-    _ANSWERS: Final = {None: ("is_none",), "EAGLE": ("is_eagle", "is_some", "is_speculative")}
+    _ANSWERS: Final = {
+        None: ("is_none",),
+        "EAGLE": ("is_eagle", "is_some", "is_speculative"),
+        "DFLASH": ("is_dflash", "is_dflash_family", "is_some", "is_speculative"),
+    }
 
     def __init__(self, algorithm: str | None) -> None:
         self._yes = self._ANSWERS[algorithm]
@@ -43,6 +47,12 @@ def _dtype(inputs: Inputs) -> Dtype:
     if wanted == "fp4_e2m1":
         return Dtype(width, FP4)
     return Dtype(width, FP8 if width == 1 and wanted == "auto" else "")
+
+
+def torch_device(inputs: Inputs) -> str:
+    """What PyTorch calls the device: it knows AMD GPUs by the name of the others."""
+    device = str(inputs.get("device", "cuda"))
+    return "cuda" if device == "hip" else device
 
 
 def attention_tp_size(inputs: Inputs) -> int:
@@ -65,6 +75,7 @@ def options(inputs: Inputs, kind: Family, defaults: Mapping[str, Any]) -> Settin
         "attn_dcp_size": 1,
         "attn_dp_size": attention_dp_size(inputs),
         "attn_tp_size": attention_tp_size(inputs),
+        "device": torch_device(inputs),
         "dp_size": inputs.get("dp_size", 1),
         "enable_dp_attention": bool(inputs.get("enable_dp_attention")),
         "enable_mla": kind.is_mla,
@@ -79,7 +90,7 @@ def options(inputs: Inputs, kind: Family, defaults: Mapping[str, Any]) -> Settin
     }
     optional = (
         *("mamba_full_memory_ratio", "swa_full_tokens_ratio", "kv_cache_dtype", "speculative_algorithm"),
-        *("speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens"),
+        *("attention_backend", "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens"),
     )
     values.update({name: inputs[name] for name in optional if name in inputs})
     return Settings(values, defaults)
@@ -138,11 +149,12 @@ def runner(base: type, inputs: Inputs, kind: Family, config: Any, server_args: S
     """A `base` (the release's own runner class) as it stands after loading the weights."""
     layers = inputs["num_layers"]
     dtype = _dtype(inputs)
-    draft = {name: inputs.get(name) for name in ("eagle_draft_num_layers", "dflash_draft_cell_size_per_token")}
+    draft = {name: inputs.get(name) for name in _DRAFT_MODEL}
     values = {
         **_LOADED,
         **_given(inputs, "mem_fraction_static", "sliding_window_size"),
-        "eagle_draft_num_layers": draft["eagle_draft_num_layers"],
+        **draft,
+        "device": torch_device(inputs),
         "spec_aux_config": Strict(**draft),
         "kv_cache_dtype_str": inputs.get("kv_cache_dtype"),
         "dp_size": attention_dp_size(inputs),
@@ -171,8 +183,9 @@ def _layer_info(layers: int, kind: Family) -> Strict:
     return Strict(**{**span, **ids, **kind.layer_ids}, is_hybrid_swa_mtp_draft=False)
 
 
+_DRAFT_MODEL: Final = ("eagle_draft_num_layers", "dflash_draft_num_layers", "dflash_draft_cell_size_per_token")
+
 _LOADED = {
-    "device": "cuda",
     "draft_model_idx": None,
     "gpu_id": 0,
     "is_draft_worker": False,

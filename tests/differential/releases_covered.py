@@ -53,11 +53,23 @@ MODIFIED: Final = (
     ("0.5.18", "mla+fp4"),
     ("0.5.18", "mha+mxfp8"),
     ("0.5.18", "mha+pp"),
+    *(("0.5.9", "mha+draft"), ("0.5.11", "mha+draft"), ("0.5.18", "mha+draft")),  # an option; a configuration
+    *(("0.5.11", "mha+dflash"), ("0.5.18", "mla+dflash")),
+    *(("0.5.9", "mha+dp"), ("0.5.18", "mla+dp")),
+    *(("0.4.3", "mha+hip"), ("0.5.18", "mha+hip")),
+    *(("0.5.9", "mha+npu"), ("0.5.18", "mla+npu")),
+    *(("0.5.9", "mha+xpu"), ("0.5.18", "mha+xpu")),
+    *(("0.5.9", "mha+cpu"), ("0.5.18", "mha+cpu")),
 )
 MORE_MODIFIED: Final = (
     *(("0.4.3", "mha+eagle"), ("0.4.8", "mha+eagle"), ("0.5.2", "mha+eagle"), ("0.5.14", "mha+eagle")),
     *(("0.5.18", "mha+eagle"), ("0.5.18", "swa+eagle"), ("0.5.16", "dsa+eagle")),
     *(("0.5.6.post2", "mha+fp4"), ("0.5.9", "mla+fp4"), ("0.5.18", "mha+fp4"), ("0.5.18", "dsa+fp4")),
+    *(("0.4.3", "mha+draft"), ("0.5.13", "mla+draft"), ("0.5.16", "mha+draft"), ("0.5.18", "swa+draft")),
+    *(("0.5.16", "mha+dflash"), ("0.5.18", "mha+dflash")),
+    *(("0.4.8", "mla+dp"), ("0.5.14", "mha+dp"), ("0.5.18", "mamba+dp")),
+    *(("0.5.9", "mha+hip"), ("0.5.14", "mla+hip"), ("0.5.18", "mamba+hip")),
+    *(("0.5.14", "mla+npu"), ("0.5.18", "mha+npu"), ("0.5.14", "mha+xpu"), ("0.5.14", "mha+cpu")),
     *(("0.5.9", "mha+pp"), ("0.5.14", "mla+pp"), ("0.5.16", "mla+pp")),
 )
 

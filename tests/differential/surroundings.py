@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,7 @@ class Dtype:
 class Surroundings:
     """The case that the replaced names answer for; exchanged between cases, the code stays loaded."""
 
+    device: str = "cuda"
     free_memory: float = 0.0
     options: Settings | None = None
     attn_tp_size: int = 1
@@ -78,11 +79,15 @@ class Surroundings:
             "get_tensor_model_parallel_world_size": lambda: self.attn_tp_size,
             "get_world_group": lambda: Strict(world_size=self.world_size, cpu_group=None),
             "configured_pp_size": lambda: self.pp_size,
+            **{f"is_{kind}": self._is(kind) for kind in ("cuda", "hip", "npu", "xpu", "cpu", "musa", "hpu")},
             "ceil_div": lambda number, divisor: -(-number // divisor),
             "ceil_align": lambda number, unit: -(-number // unit) * unit,
             **dict.fromkeys(_FIRST_POOLS, _stop_at_pool),
             **dict.fromkeys(_OPTION_GETTERS, lambda: self.options),
         }
+
+    def _is(self, kind: str) -> Callable[[], bool]:
+        return lambda: self.device == kind
 
 
 def _stop_at_pool(*args: Any, **_kwargs: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -72,9 +72,13 @@ def _check(version: str, scenario: str) -> None:
     found = [
         f"{difference} for {inputs}"
         for inputs, result in zip(configurations, results, strict=True)
-        for difference in _differences(release(version).run(inputs, scenario), result, compared)
+        for difference in _differences(_executed(version, inputs, scenario), result, compared)
     ]
     assert not found, f"{len(found)} differences, first:\n" + "\n".join(found[:_SHOWN])
+
+
+def _executed(version: str, inputs: Mapping[str, Any], scenario: str) -> Outcome:
+    return release(version, inputs.get("device", "cuda")).run(inputs, scenario)
 
 
 def _differences(executed: Outcome, evaluated: CaseResult, compared: Sequence[str]) -> Iterator[str]:
