@@ -67,6 +67,8 @@ class Run:
         inlined = self._inlined(sides, *aligned)
         if found.kind <= Kind.UNIT or not (found.kind < Kind.SEMANTIC or inlined or self._redefined(sides, *aligned)):
             return found
+        if found.kind is Kind.ROUNDING:
+            return Judgement(Kind.REFACTOR, before, after) if self._judge.equal(*opened) else found
         whole = self._judge.judge(*opened, unit, preferred)
         if whole.kind <= Kind.REFACTOR:
             return Judgement(Kind.REFACTOR, before, after)
