@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -78,12 +79,13 @@ _worker: Worker | None = None
 
 
 def _start(options: Options, scope: Scope) -> None:
-    """Make this process a worker; an interrupt ends it without a word."""
+    """Make this process a worker; an interrupt ends it without a word, one that came before as well."""
     import gc
 
     from analyzer.api.workspace import Workspace
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.set_threshold(200_000, 20, 100)
     global _worker  # noqa: PLW0603 - a process has one worker, and its pool can hand it no other way
     _worker = Worker(Workspace(options), scope)
@@ -137,10 +139,10 @@ class WorkerPool:
             context = multiprocessing.get_context("spawn")
             others = multiprocessing.active_children()
             executor = ProcessPoolExecutor(count, context, initializer=_start, initargs=(self._options, self._scope))
-            futures = {
-                executor.submit(_do, work, tasks[number]): number for number in order[start : start + count * _TASKS]
-            }
             try:
+                with _uninterrupted():
+                    chosen = order[start : start + count * _TASKS]
+                    futures = {executor.submit(_do, work, tasks[number]): number for number in chosen}
                 for future in as_completed(futures):
                     results[futures[future]] = future.result()
                     yield futures[future]
@@ -151,6 +153,16 @@ class WorkerPool:
                         process.terminate()
                 raise
             executor.shutdown()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold back interrupts: a process that is only starting, and inherits that, would show where it was."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def estimates(done: Iterable[int], sizes: Sequence[int]) -> Iterator[str]:

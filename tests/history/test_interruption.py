@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +25,12 @@ def history(repository: Repository) -> Repository:
     for number in range(_COMMITS):
         repository.commit(f"Number {number}", cell=f"return self.model_config.head_dim * {number % 4 + 1}")
     return repository
+
+
+@pytest.fixture
+def cache() -> Path:
+    """Where the program keeps what it found."""
+    return Path(os.environ["SGLANG_ANALYZER_CACHE"])
 
 
 def start(history: Repository, *options: str) -> subprocess.Popen[str]:
@@ -42,7 +52,7 @@ def answer(run: subprocess.Popen[str]) -> str:
     return out
 
 
-def test_a_run_that_was_killed_leaves_nothing_wrong_behind(history: Repository) -> None:
+def test_a_run_that_was_killed_leaves_nothing_wrong_behind(history: Repository, cache: Path) -> None:
     expected = answer(start(history, "--no-cache"))
     assert expected.count('"sha"') == _COMMITS - 1
     for seconds in (0.5, 1.2, 1.8, 2.4, 3.0):
@@ -50,8 +60,34 @@ def test_a_run_that_was_killed_leaves_nothing_wrong_behind(history: Repository) 
         time.sleep(seconds)
         os.killpg(run.pid, signal.SIGKILL)
         run.communicate()
+    assert damaged(cache) == []
     assert answer(start(history)) == expected
     assert answer(start(history)) == expected, "from the cache"
+
+
+@pytest.mark.exhaustive
+def test_fifty_kills_at_random_points_leave_nothing_wrong_behind(history: Repository, cache: Path) -> None:
+    began = time.monotonic()
+    expected = answer(start(history))
+    cold = time.monotonic() - began
+    chance = random.Random(0)  # noqa: S311 - no secret: the same points every time
+    for killed in range(1, 51):
+        if killed % 5 == 1:
+            shutil.rmtree(cache)
+        runs = [start(history) for _ in range(chance.choice([1, 1, 2]))]
+        time.sleep(chance.uniform(0, cold))
+        for run in runs:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
+        assert damaged(cache) == []
+        if killed % 5 == 0:
+            assert answer(start(history)) == expected, f"after {killed} kills"
+
+
+def damaged(cache: Path) -> list[Path]:
+    """The entries of a cache that are not what was written."""
+    entries = [path for path in cache.glob("*/*/*") if path.is_file() and not path.name.startswith(".new-")]
+    return [path for path in entries if path.read_bytes()[4:36] != hashlib.sha256(path.read_bytes()[36:]).digest()]
 
 
 def test_two_runs_at_once_agree(history: Repository) -> None:
