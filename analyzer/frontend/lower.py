@@ -16,6 +16,7 @@ import libcst as cst
 from analyzer.domain import syntax as ir
 from analyzer.domain.errors import SourceSyntaxError
 from analyzer.frontend.expressions import ExpressionLowering, dotted_name
+from analyzer.frontend.patterns import Case, Patterns, UnsupportedPatternError, chain
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
@@ -62,6 +63,8 @@ class _Lowering(ExpressionLowering):
                 lowered.extend(self._small(small, next(places)) for small in node.body)
             elif isinstance(node, cst.BaseSmallStatement):
                 lowered.append(self._small(node, next(places)))
+            elif isinstance(node, cst.Match):
+                lowered.extend(self._match(node, next(places)))
             elif isinstance(node, cst.BaseStatement):
                 lowered.append(self._compound(node, next(places)))
         return tuple(lowered)
@@ -141,6 +144,23 @@ class _Lowering(ExpressionLowering):
                 return self._function(node, place, line, end)
             case _:
                 return self._unsupported(node, place, line, end)
+
+    def _match(self, node: cst.Match, place: Any) -> tuple[ir.Stmt, ...]:
+        """A ``match`` as what evaluates its subject, and nested ifs."""
+        line, end = self._enter(place)
+        patterns = Patterns(self.expr, line)
+        try:
+            subject, evaluated = patterns.subject(node.subject)
+            cases = []
+            for case, counterpart in zip(node.cases, place.cases, strict=True):
+                self.line = case_line = counterpart.pattern.lineno - 1
+                pattern = patterns.lower(case.pattern, subject)
+                guard = None if case.guard is None else self.expr(case.guard)
+                body = self._suite(case.body, counterpart.body)
+                cases.append(Case(pattern, guard, body, case_line, end))
+            return (*evaluated, *chain(cases))
+        except UnsupportedPatternError:
+            return (self._unsupported(node, place, line, end),)
 
     def _else(self, orelse: cst.If | cst.Else | None, lines: Sequence[ast.stmt]) -> tuple[ir.Stmt, ...]:
         if orelse is None:

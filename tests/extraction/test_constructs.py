@@ -212,3 +212,22 @@ def test_the_bytes_era_gives_the_same_count() -> None:
             return int(left // self.bytes_per_token())
         """,
     )
+
+
+MATCHES = [
+    ("match self.tp_size:\n  case 1: n -= 1\n  case 2 | 4: n -= 2\n  case _: n -= 3", "tokens - {1: 1, 4: 2}[tp_size]"),
+    (
+        "match (self.tp_size, self.page_size):\n  case (1, p) if p > 4: n -= p\n  case (4, 64): n -= 7\n  case _: pass",
+        "tokens - (page_size if tp_size == 1 and page_size > 4 else 7 if tp_size == 4 else 0)",
+    ),
+    (
+        "match self.server_args.max_total_tokens:\n  case None: pass\n  case int(cap): n = min(n, cap)",
+        "tokens if max_total_tokens is None else min(tokens, max_total_tokens)",
+    ),
+    ("match n:\n  case k if k > 1000: n = k - 1000", "tokens - 1000 if tokens > 1000 else tokens"),
+]
+
+
+@pytest.mark.parametrize(("lines", "expression"), MATCHES)
+def test_a_match_chooses_as_python_does(lines: str, expression: str) -> None:
+    check(expression, pool=pool(lines, "self.max_total_num_tokens = n"))

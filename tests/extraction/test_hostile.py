@@ -47,8 +47,8 @@ UNKNOWN = {
     ),
     "a loop that returns early": ("n = self.search(n)", "'unknown'"),
     "a match statement": (
-        "match self.tp_size:\n  case 1: n -= 1\n  case _: n -= 2",
-        "tokens - (1 if tp_size == 1 else 2)",
+        "match self.sizes():\n  case {'a': k}: n -= k\n  case _: n -= 2",
+        "'unknown'",
     ),
     "a name bound nowhere": ("n -= no_such_name", "'unknown'"),
     "an import that leads nowhere": ("from sglang.srt.nowhere import k\nn -= k", "'unknown'"),
@@ -91,6 +91,8 @@ def ping(self, n):
     return self.pong(n - 1)
 def pong(self, n):
     return self.ping(n - 1)
+def sizes(self):
+    return {"a": self.tp_size}
 def parts(self):
     yield 1
     yield 2

@@ -137,11 +137,38 @@ def test_statements(text: str, kind: type) -> None:
     assert isinstance(one(text), kind)
 
 
-def test_match_is_unsupported_and_keeps_its_text() -> None:
-    found = one("match a:\n    case 1:\n        b = 1\n    case _:\n        b = 2")
+@pytest.mark.parametrize(
+    "pattern",
+    ["{'k': 1}", "[1, *c]", "(1, c)", "b.C(1)", "int(c, d)", "(1 as c) | (2 as c)", "int(c) if [c for d in b]"],
+)
+def test_a_match_without_a_condition_is_unsupported_and_keeps_its_text(pattern: str) -> None:
+    found = one(f"match a:\n    case {pattern}:\n        b = 1\n    case _:\n        b = 2")
     assert isinstance(found, ir.UnsupportedStatement)
     assert found.reason == "Match"
-    assert "case 1:" in found.text
+    assert f"case {pattern}:" in found.text
+
+
+@pytest.mark.parametrize(("match", "same"), [
+    ("match a:\n  case 1: b()\n  case _: c()", "if a == 1: b()\nelse: c()"),
+    ("match a:\n  case None | 'x': b()", "if a is None or a == 'x': b()"),
+    ("match a:\n  case b.C: b()\n  case c: c()", "if a == b.C: b()\nelse:\n  c = a\n  c()"),
+    ("match a:\n  case C(x=1, y=None): b()", "if isinstance(a, C) and a.x == 1 and a.y is None: b()"),
+    ("match a:\n  case int(c): b()", "if isinstance(a, int):\n  c = a\n  b()"),
+    ("match a:\n  case 1 if b: b()\n  case 2: c()", "if a == 1 and b: b()\nelif a == 2: c()"),
+    ("match a:\n  case c if c > 1: b()\n  case _: c()", "c = a\nif c > 1: b()\nelse: c()"),
+    ("match a:\n  case int(c) if c > 1: b()", "if isinstance(a, int) and a > 1:\n  c = a\n  b()"),
+    ("match a:\n  case 1 as c: b()", "if a == 1:\n  c = a\n  b()"),
+])  # fmt: skip  # a table
+def test_a_match_is_the_ifs_that_it_spells_out(match: str, same: str) -> None:
+    assert lower_statements(match) == lower_statements(same)
+
+
+def test_what_is_matched_is_evaluated_once() -> None:
+    assigned, chosen = lower_statements("match f(a):\n  case 1: b()\n  case 2: c()")
+    assert isinstance(assigned, ir.Assign)
+    assert isinstance(assigned.value, ir.Call)
+    assert repr(chosen).count("match subject") == 2
+    assert "Name(id='f'" not in repr(chosen)
 
 
 def test_assignments() -> None:
