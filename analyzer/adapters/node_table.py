@@ -79,7 +79,7 @@ class NodeTable:
     def _encode(self, term: Term) -> list[Any]:
         match term:
             case Constant(value):
-                return _constant_row(value)
+                return constant_row(value)
             case Apply(op, args):
                 return [op, *map(self._reference, args)]
             case Conditional(guard, then, otherwise):
@@ -110,7 +110,8 @@ def _operand(node: Term, encoded: list[Any]) -> Any:
             return encoded
 
 
-def _constant_row(value: Scalar) -> list[Any]:
+def constant_row(value: Scalar) -> list[Any]:
+    """The row of a literal."""
     if isinstance(value, float) and not math.isfinite(value):
         return ["$float", repr(value)]
     if isinstance(value, int) and abs(value) > _EXACT_INTEGER:

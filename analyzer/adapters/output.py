@@ -22,6 +22,14 @@ def write_file(path: Path, content: bytes) -> None:
         raise UsageError(f"cannot write: {error.strerror}", where=str(path), hint="check the path given") from error
 
 
+def make_folder(folder: Path) -> None:
+    """Make `folder` where there is none. Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder: {error.strerror}", where=str(folder)) from error
+
+
 def _replace(path: Path, content: bytes) -> None:
     # A link keeps pointing to its file, whose content is what changes.
     target = path.resolve()

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from analyzer.adapters.files import read_file
-from analyzer.adapters.output import write_file
+from analyzer.adapters.output import make_folder, write_file
 from analyzer.adapters.snapshots import decode_snapshot, encode_snapshot
 from analyzer.application.analysis import is_immutable
-from analyzer.domain.errors import SnapshotError, UnknownRefError, UsageError
+from analyzer.domain.errors import SnapshotError, UnknownRefError
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
 
@@ -101,10 +101,7 @@ def read_snapshot(path: Path) -> Snapshot:
 def write_snapshot(snapshot: Snapshot, folder: Path) -> str:
     """Write `snapshot` into `folder` under the name of its ref, and say where. Raises UsageError."""
     path = folder / snapshot_name(snapshot.revision)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder: {error.strerror}", where=str(folder)) from error
+    make_folder(folder)
     write_file(path, encode_snapshot(snapshot))
     return str(path)
 

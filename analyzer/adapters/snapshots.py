@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,7 +129,13 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         nodes=table.nodes,
         names=names.names,
     )
-    return _one_entry_a_line({name: getattr(stored, name) for name in stored.__struct_fields__})
+    return one_entry_a_line({name: getattr(stored, name) for name in stored.__struct_fields__})
+
+
+def content_digest(snapshot: Snapshot) -> str:
+    """A digest of what was extracted: the same for two snapshots that differ in how they were asked for and made."""
+    unnamed = replace(snapshot, revision=Revision("", "", ""), tool_version="", rules_digest="")
+    return hashlib.sha256(encode_snapshot(unnamed)).hexdigest()
 
 
 def _roots(found: Extraction) -> list[Term]:
@@ -263,7 +271,8 @@ def _restore_call(call: _StoredCall, names: Sequence[str]) -> Call:
     return Call(name_at(call.caller, names), name_at(call.callee, names), place)
 
 
-def _one_entry_a_line(document: Mapping[str, Any]) -> bytes:
+def one_entry_a_line(document: Mapping[str, Any]) -> bytes:
+    """`document` as JSON that compares well: each key, and each entry of a mapping or sequence, on its own line."""
     encode = msgspec.json.encode
     parts = []
     for key, value in document.items():

@@ -128,15 +128,7 @@ def diff(
     scope = Scope.of(scenarios, quantities)
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
-        before, after = workspace.side(base), workspace.side(head)
-
-        def compare() -> DiffReport:
-            from analyzer.application import diff as use_case
-
-            roots = select_roots(scope.quantities, workspace.rules)
-            return use_case.diff(before.load(roots), after.revision, lambda: after.load(roots), workspace.rules, scope)
-
-        return workspace.comparisons.report(before.revision, after.revision, scope, compare)
+        return workspace.comparisons.report(workspace.side(base), workspace.side(head), scope)
 
 
 def read_pin(spec: str) -> Pin:
@@ -586,11 +578,20 @@ def docs(  # noqa: PLR0913 - each is an option of the command
 
 
 def snapshot(
-    refs: Iterable[str], folder: Path, *, options: Options | Workspace = _DEFAULTS
+    refs: Iterable[str] | None, folder: Path, *, compare: bool = False, options: Options | Workspace = _DEFAULTS
 ) -> Iterator[WrittenSnapshot]:
-    """Write the formulas of `refs` into `folder`, one file each; a ref that fails does not stop the others."""
+    """Write the formulas of `refs` into `folder`, one file each; a ref that fails does not stop the others.
+
+    None means every release. With `compare` it is also written what differs between neighbours in the folder, where
+    what is there is not by this program from these snapshots and rules.
+    """
     from analyzer.adapters.snapshot_source import write_snapshot
     from analyzer.application.snapshot import write_snapshots
 
     with _workspace(options) as workspace:
-        yield from write_snapshots(refs, workspace.snapshot, lambda found: write_snapshot(found, folder))
+        wanted = workspace.releases() if refs is None else refs
+        yield from write_snapshots(wanted, workspace.snapshot, lambda found: write_snapshot(found, folder))
+        if compare:
+            from analyzer.api.shipping import write_differences
+
+            yield from write_differences(folder, workspace.rules)

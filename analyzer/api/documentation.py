@@ -10,7 +10,6 @@ from analyzer.adapters.workers import run_all
 from analyzer.api.workspace import Workspace
 from analyzer.application.catalogue import catalogue
 from analyzer.application.comparisons import Comparisons
-from analyzer.application.diff import diff
 from analyzer.application.docs.calculator import build_program
 from analyzer.application.docs.pages import Documentation, Release, ReleaseFacts, ReleasePage
 from analyzer.application.docs.reference import reference_servers
@@ -19,6 +18,7 @@ from analyzer.application.docs.timeline import same_formula
 from analyzer.application.docs.trends import gather_facts, trace_names
 from analyzer.application.scope import Scope
 from analyzer.application.selection import scenario_title, select_scenarios
+from analyzer.application.side import Side
 from analyzer.domain.effect import Server
 from analyzer.domain.errors import ExtractionError, UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO
@@ -59,7 +59,7 @@ def _builder(workspace: Workspace, first: str | None, last: str | None, scope: S
     chosen = select_scenarios(scope.scenarios, rules)
     # The family that is meant where none is named comes first.
     ordered = sorted(chosen, key=lambda name: name != DEFAULT_SCENARIO)
-    return Builder(snapshots, rules, workspace.comparisons, ordered, scope.quantities)
+    return Builder(snapshots, rules, workspace.comparisons, scope, ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class Builder:
     snapshots: Sequence[Snapshot]
     rules: RuleSet
     comparisons: Comparisons
+    scope: Scope
     scenarios: Sequence[str]
-    quantities: Sequence[str]
 
     def html(self) -> dict[str, bytes]:
         """The files of the site, by address."""
@@ -131,9 +131,7 @@ class Builder:
         base, head = self.snapshots[place - 1], self.snapshots[place]
         if same_formula(base.extraction, head.extraction):
             return None
-        scope = Scope(tuple(self.scenarios), tuple(self.quantities))
-        compare = partial(diff, base, head.revision, lambda: head, self.rules, scope)
-        return self.comparisons.report(base.revision, head.revision, scope, compare)
+        return self.comparisons.report(_side(base), _side(head), self.scope)
 
     def _html_release(self, place: int) -> _Made:
         snapshot, servers = self.snapshots[place], self._servers
@@ -155,7 +153,7 @@ class Builder:
         return _Made(gather_facts(self.snapshots[place], self.rules, self._servers), files)
 
     def _document(self, place: int) -> ReleasePage:
-        return document_release(self.snapshots[place], self.rules, self.scenarios, self.quantities, self._servers)
+        return document_release(self.snapshots[place], self.rules, self.scenarios, self.scope.quantities, self._servers)
 
     def _around(self, place: int) -> Neighbours:
         return Neighbours(*(self._name(place + step) for step in (-1, 1)))
@@ -166,6 +164,10 @@ class Builder:
 
     def _name(self, place: int) -> str | None:
         return self.snapshots[place].revision.resolved if 0 <= place < len(self.snapshots) else None
+
+
+def _side(snapshot: Snapshot) -> Side:
+    return Side(snapshot.revision, lambda _: snapshot)
 
 
 def _files(made: Sequence[_Made]) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from analyzer import __version__
+from analyzer.application.side import Side
 from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
 from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.settings import Settings
@@ -72,14 +73,6 @@ class Options:
     use_cache: bool = True
     project: Path | None = None
     progress: Progress = field(default_factory=Silent)
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A resolved ref, and how to get its formulas when they are needed: those found from the roots given."""
-
-    revision: Revision
-    load: Callable[[Collection[str]], Snapshot]
 
 
 class Workspace:
@@ -268,9 +261,10 @@ class Workspace:
     def comparisons(self) -> Comparisons:
         """The memory of comparisons."""
         from analyzer.adapters.reports import ReportPack
+        from analyzer.adapters.shipped_differences import ShippedDifferences
         from analyzer.application.comparisons import Comparisons
 
-        return Comparisons(self.rules, self._store, ReportPack(), build=_build_id())
+        return Comparisons(self.rules, self._store, ReportPack(), ShippedDifferences(), build=_build_id())
 
     @cached_property
     def logs(self) -> Logs:

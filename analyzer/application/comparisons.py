@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Final, Protocol
 
 from analyzer.application.analysis import is_immutable
+from analyzer.application.diff import KnownDifferences, diff
 from analyzer.application.scope import Scope
+from analyzer.application.selection import select_roots
+from analyzer.application.side import Side
 from analyzer.domain.report import DiffReport
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore
 
 _DIFFS: Final = "diff"
@@ -31,21 +32,30 @@ class ReportCodec(Protocol):
 class Comparisons:
     """Remembers comparisons made under one set of rules by one build of the program."""
 
-    def __init__(self, rules: RuleSet, store: BlobStore, codec: ReportCodec, *, build: str) -> None:
+    def __init__(
+        self, rules: RuleSet, store: BlobStore, codec: ReportCodec, known: KnownDifferences, *, build: str
+    ) -> None:
+        self._rules = rules
         self._store = store
         self._codec = codec
+        self._known = known
         self._prefix = (build, rules.digest)
 
-    def report(self, base: Revision, head: Revision, scope: Scope, compare: Callable[[], DiffReport]) -> DiffReport:
-        """What `compare` says of two revisions, from memory when both are commits seen before."""
-        if not (is_immutable(base) and is_immutable(head)):
-            return compare()
+    def report(self, base: Side, head: Side, scope: Scope) -> DiffReport:
+        """What changed from `base` to `head`, from memory when both are commits seen before."""
+        old, new = base.revision, head.revision
+        if not (is_immutable(old) and is_immutable(new)):
+            return self._compare(base, head, scope)
         # The whole revisions, since a report also says how they were written and understood.
-        parts = (*self._prefix, repr(base), repr(head), repr(scope))
+        parts = (*self._prefix, repr(old), repr(new), repr(scope))
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         stored = self._store.get(_DIFFS, key)
         found = self._codec.decode(stored) if stored is not None else None
         if found is None:
-            found = compare()
+            found = self._compare(base, head, scope)
             self._store.put(_DIFFS, key, self._codec.encode(found))
         return found
+
+    def _compare(self, base: Side, head: Side, scope: Scope) -> DiffReport:
+        roots = select_roots(scope.quantities, self._rules)
+        return diff(base.load(roots), head.revision, lambda: head.load(roots), self._rules, scope, self._known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from analyzer.application.machines import common_machines
 from analyzer.application.scope import Scope
@@ -18,21 +18,57 @@ from analyzer.domain.scenario import DEFAULT_FRACTION
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
 
+if TYPE_CHECKING:
+    from analyzer.compare import Comparison, Differences
+
 # What the whole formula is for; a loss of all of it is reported under this name.
 SINK: Final = "max_total_num_tokens"
 
 
-def diff(
-    base: Snapshot, head: Revision, analyse_head: Callable[[], Snapshot], rules: RuleSet, scope: Scope
+class KnownDifferences(Protocol):
+    """What was found out about pairs before."""
+
+    def find(self, base: Snapshot, head: Snapshot, rules: RuleSet) -> Differences | None:
+        """All differences between two snapshots under `rules`; None where this very pair is not known."""
+        ...
+
+
+def diff(  # noqa: PLR0913, PLR0917 - two sides, the rules, what to look at, and what is known of them
+    base: Snapshot,
+    head: Revision,
+    analyse_head: Callable[[], Snapshot],
+    rules: RuleSet,
+    scope: Scope,
+    known: KnownDifferences | None = None,
 ) -> DiffReport:
-    """What changed from `base` to `head`; a head whose formula cannot be extracted is `lost`."""
+    """What changed from `base` to `head`; a head whose formula cannot be extracted is `lost`.
+
+    `known` is asked first where nothing restricts the comparison.
+    """
     scenarios = select_scenarios(scope.scenarios, rules)
     try:
         found = analyse_head()
     except ExtractionError as error:
         lost = {name: dict.fromkeys(scenarios, Kind.LOST) for name in _chosen(scope, base.extraction)}
         return _report_lost(base, head, error, lost, lost_rule(rules))
-    return _compare(base, found, rules, scenarios, scope)
+    differences = known.find(base, found, rules) if known is not None and scope == Scope() else None
+    if differences is None:
+        differences = all_differences(base, found, rules, scope)
+    return _report(base, found, rules, scenarios, differences.in_words(rules))
+
+
+def all_differences(base: Snapshot, head: Snapshot, rules: RuleSet, scope: Scope) -> Differences:
+    """What differs between two snapshots within `scope`."""
+    from analyzer.compare import find_differences  # noqa: PLC0415 - not needed when head is lost
+
+    return find_differences(
+        base.extraction,
+        head.extraction,
+        rules,
+        scenarios=select_scenarios(scope.scenarios, rules),
+        quantities=_chosen(scope, base.extraction, head.extraction),
+        outside=not scope.scenarios,
+    )
 
 
 def _chosen(scope: Scope, *extractions: Extraction) -> tuple[str, ...]:
@@ -40,17 +76,7 @@ def _chosen(scope: Scope, *extractions: Extraction) -> tuple[str, ...]:
     return scope.quantities or tuple(dict.fromkeys(name for found in extractions for name in found.quantities))
 
 
-def _compare(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], scope: Scope) -> DiffReport:
-    from analyzer.compare import compare_extractions  # noqa: PLC0415 - not needed when head is lost
-
-    result = compare_extractions(
-        base.extraction,
-        head.extraction,
-        rules,
-        scenarios=scenarios,
-        quantities=_chosen(scope, base.extraction, head.extraction),
-        outside=not scope.scenarios,
-    )
+def _report(base: Snapshot, head: Snapshot, rules: RuleSet, scenarios: Sequence[str], result: Comparison) -> DiffReport:
     return DiffReport(
         base=base.revision,
         head=head.revision,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analyzer.compare.findings import to_changes
+from analyzer.compare.findings import Finding, distinct, to_changes
 from analyzer.compare.outside import compare_outside
 from analyzer.compare.run import Run
 from analyzer.compare.scenarios import compare_scenarios
@@ -24,7 +24,23 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def compare_extractions(  # noqa: PLR0913 - two sides, the rules, and what to look at
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """All that comparing has found out, before it is put into words: distinct findings, and the kinds."""
+
+    verdicts: Mapping[str, Mapping[str, Kind]]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+    def in_words(self, rules: RuleSet) -> Comparison:
+        """What `rules` make of the findings."""
+        changes = to_changes(self.findings, rules)
+        kinds = [kind for row in self.verdicts.values() for kind in row.values()]
+        verdict = max([*kinds, *(change.kind for change in changes)], default=Kind.IDENTICAL)
+        return Comparison(self.verdicts, changes, verdict, self.notes)
+
+
+def find_differences(  # noqa: PLR0913 - two sides, the rules, and what to look at
     base: Extraction,
     head: Extraction,
     rules: RuleSet,
@@ -32,7 +48,7 @@ def compare_extractions(  # noqa: PLR0913 - two sides, the rules, and what to lo
     scenarios: Sequence[str],
     quantities: Sequence[str],
     outside: bool = True,
-) -> Comparison:
+) -> Differences:
     """Compare `quantities` (all when empty) in `scenarios`, and beyond all of them when `outside`.
 
     The result does not depend on the order of anything but the rules.
@@ -44,7 +60,18 @@ def compare_extractions(  # noqa: PLR0913 - two sides, the rules, and what to lo
     compare_scenarios(run)
     if outside:
         compare_outside(run)
-    changes = to_changes(run.findings, rules)
-    kinds = [kind for row in run.verdicts.values() for kind in row.values()]
-    verdict = max([*kinds, *(change.kind for change in changes)], default=Kind.IDENTICAL)
-    return Comparison(run.verdicts, changes, verdict, tuple(dict.fromkeys(run.notes)))
+    return Differences(run.verdicts, distinct(run.findings), tuple(dict.fromkeys(run.notes)))
+
+
+def compare_extractions(  # noqa: PLR0913 - as above
+    base: Extraction,
+    head: Extraction,
+    rules: RuleSet,
+    *,
+    scenarios: Sequence[str],
+    quantities: Sequence[str],
+    outside: bool = True,
+) -> Comparison:
+    """What `find_differences` finds, in words."""
+    found = find_differences(base, head, rules, scenarios=scenarios, quantities=quantities, outside=outside)
+    return found.in_words(rules)

@@ -34,15 +34,20 @@ class Finding:
     detail: str = ""
 
 
-def to_changes(findings: Iterable[Finding], rules: RuleSet) -> tuple[Change, ...]:
-    """One change per distinct finding, in a total order."""
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings with those that say the same merged into one."""
     grouped: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
         key = _identity(finding)
         known = grouped.get(key)
         grouped[key] = finding if known is None else _merged(known, finding)
+    return tuple(grouped.values())
+
+
+def to_changes(findings: Iterable[Finding], rules: RuleSet) -> tuple[Change, ...]:
+    """One change per distinct finding, in a total order."""
     order = {name: position for position, name in enumerate(rules.quantities)}
-    changes = [_change(finding, rules) for finding in grouped.values()]
+    changes = [_change(finding, rules) for finding in findings]
     changes.sort(key=lambda change: (*_weight(change), order.get(change.quantity, len(order)), *_text(change)))
     return tuple(changes)
 
