@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from analyzer.application.evaluate import inputs_read
 from analyzer.domain.binding import Binding
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.report import MachineFraction
+from analyzer.domain.report import MachineFraction, Value
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import CAPACITY, DEFAULT_FRACTION, outcome, scenario_values
-from analyzer.domain.semantics import MissingInputError, Off, RaisedError
+from analyzer.domain.semantics import Evaluator, MissingInputError, Off, RaisedError
 from analyzer.domain.terms import Scalar
 
 # What the driver reports for cards of these sizes, in MiB.
@@ -33,31 +34,51 @@ def common_machines(
 
     A side that has none gives None.
     """
+    sides = _Side(base, rules), _Side(head, rules)
     families: dict[tuple[MachineFraction, ...], list[str]] = {}
     for scenario in scenarios:
-        families.setdefault(_machines(base, head, rules, scenario), []).append(scenario)
+        families.setdefault(_machines(sides, scenario), []).append(scenario)
     return tuple(replace(row, scenarios=tuple(names)) for rows, names in families.items() for row in rows)
 
 
-def _machines(base: Extraction, head: Extraction, rules: RuleSet, scenario: str) -> tuple[MachineFraction, ...]:
+def _machines(sides: tuple[_Side, _Side], scenario: str) -> tuple[MachineFraction, ...]:
     found = []
     for card, memory in CARDS.items():
         for ranks in _TENSOR_PARALLEL:
-            before, after = (_default(side, rules, scenario, memory, ranks) for side in (base, head))
+            before, after = (side.default(scenario, memory, ranks) for side in sides)
             found.append(MachineFraction(card, memory, ranks, before, after))
     return tuple(found)
 
 
-def _default(extraction: Extraction, rules: RuleSet, scenario: str, memory: int, ranks: int) -> Scalar:
-    """The fraction, or the name of the exception that stops the server."""
-    formula = extraction.quantities.get(DEFAULT_FRACTION)
-    if formula is None:
-        return None
-    binding = Binding(extraction, rules, scenario_values(rules, scenario), {CAPACITY: memory, "tp_size": ranks})
-    try:
-        value = binding.value(outcome(formula))
-    except RaisedError as raised:
-        return raised.exception
-    except MissingInputError:
-        return None
-    return None if isinstance(value, Off) else float(value)
+class _Side:
+    """The default of one release."""
+
+    def __init__(self, extraction: Extraction, rules: RuleSet) -> None:
+        self._extraction = extraction
+        self._rules = rules
+        formula = extraction.quantities.get(DEFAULT_FRACTION)
+        self._term = None if formula is None else outcome(formula)
+        self._read = inputs_read(extraction, rules, (DEFAULT_FRACTION,)) if formula is not None else frozenset()
+        self._compiled = Evaluator()
+        self._known: dict[tuple[object, ...], Scalar] = {}
+
+    def default(self, scenario: str, memory: int, ranks: int) -> Scalar:
+        """The fraction, or the name of the exception that stops the server."""
+        values = scenario_values(self._rules, scenario)
+        # Most of what tells the families apart is not asked for by the default.
+        key = (memory, ranks, *((name, repr(values[name])) for name in sorted(values.keys() & self._read)))
+        if key not in self._known:
+            self._known[key] = self._compute(values, {CAPACITY: memory, "tp_size": ranks})
+        return self._known[key]
+
+    def _compute(self, values: Mapping[str, Value], machine: Mapping[str, Value]) -> Scalar:
+        if self._term is None:
+            return None
+        binding = Binding(self._extraction, self._rules, values, machine, self._compiled)
+        try:
+            value = binding.value(self._term)
+        except RaisedError as raised:
+            return raised.exception
+        except MissingInputError:
+            return None
+        return None if isinstance(value, Off) else float(value)

@@ -85,13 +85,12 @@ class Congruence:
         """A digest that does not see the order of operands where it does not matter."""
         known = self._skeletons
         if root not in known:
-            for term in post_order(root):
-                if term not in known:
-                    parts = [known[child] for child in children(term)]
-                    if isinstance(term, Apply) and term.op in _COMMUTATIVE:
-                        parts.sort()
-                    head = "\0".join(_shape(term)) if parts else f"leaf {type(term).__name__} {term!r}"
-                    known[term] = blake2b(b"".join((head.encode(), b"(", *parts)), digest_size=16).digest()
+            for term in post_order(root, known):
+                parts = [known[child] for child in children(term)]
+                if isinstance(term, Apply) and term.op in _COMMUTATIVE:
+                    parts.sort()
+                head = "\0".join(_shape(term)) if parts else f"leaf {type(term).__name__} {term!r}"
+                known[term] = blake2b(b"".join((head.encode(), b"(", *parts)), digest_size=16).digest()
         return known[root]
 
     def _paired(self, before: Term, after: Term) -> list[tuple[Term, Term]] | None:

@@ -145,7 +145,8 @@ class Specialiser:
     def _settle_graph(self, root: Term) -> Term:
         memo = self._memo
         if root not in memo:
-            for term in post_order(root):
+            for term in post_order(root, memo):
+                # Settling a symbol may have settled what follows.
                 if term not in memo:
                     memo[term] = self._settle(term)
         return memo[root]
@@ -245,7 +246,7 @@ class Specialiser:
         """Whether one of the values that `root` can take is an unset option."""
         if not isinstance(root, Conditional):
             return self._is_off(root)
-        for term in post_order(root):
+        for term in post_order(root, self._touched_off):
             if term not in self._touched_off:
                 branches = (term.then, term.otherwise) if isinstance(term, Conditional) else ()
                 touched = any(self._touched_off.get(branch, False) for branch in branches)

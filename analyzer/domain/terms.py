@@ -7,7 +7,7 @@ constants and collapse conditionals, nothing else. Algebra lives in `analyzer.co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 from typing import Final, TypeVar, Union
 from weakref import ref
@@ -339,19 +339,19 @@ def _known_inputs(term: Term) -> frozenset[str] | None:
     return frozenset((term.name,)) if isinstance(term, Symbol) else _NO_INPUTS
 
 
-def post_order(root: Term) -> list[Term]:
-    """Every distinct subterm, children before parents."""
+def post_order(root: Term, known: Container[Term] = ()) -> list[Term]:
+    """Every distinct subterm, children before parents; what is `known`, and what only that holds, is left out."""
     order: list[Term] = []
     done: set[int] = set()
-    stack: list[tuple[Term, bool]] = [(root, False)]
+    stack = [root]
     while stack:
-        term, expanded = stack.pop()
-        if id(term) in done:
-            continue
-        if expanded:
+        term = stack[-1]
+        if id(term) not in done:
+            waiting = [child for child in children(term) if id(child) not in done and child not in known]
+            if waiting:
+                stack.extend(waiting)
+                continue
             done.add(id(term))
             order.append(term)
-            continue
-        stack.append((term, True))
-        stack.extend((child, False) for child in children(term) if id(child) not in done)
+        stack.pop()
     return order
