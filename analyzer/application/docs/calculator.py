@@ -10,7 +10,7 @@ from analyzer.domain.binding import candidates, is_missed
 from analyzer.domain.effect import Server
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.scenario import in_result_unit, scenario_values
+from analyzer.domain.scenario import in_result_unit, scenario_inputs, scenario_values
 from analyzer.domain.terms import (
     Apply,
     Atom,
@@ -22,6 +22,7 @@ from analyzer.domain.terms import (
     Symbol,
     Term,
     post_order,
+    symbol,
     symbols_of,
 )
 
@@ -37,6 +38,7 @@ def build_program(
     scenarios = {
         scenario: ScenarioProgram(
             fixed=scenario_values(rules, scenario),
+            open=tuple(sorted(scenario_inputs(rules, scenario))),
             shown=tuple(step.name for step in formula.steps if step.name in results),
             fields=_fields(formula, names, rules),
             example={name: value for name, value in given.get(scenario, {}).items() if name in names},
@@ -55,6 +57,7 @@ def build_program(
         units={name: formula.unit for name, formula in extraction.quantities.items()},
         inputs={name: (rules.symbols[name].unit, rules.symbols[name].description) for name in inputs},
         declared=tuple(name for name in inputs if is_missed(name, rules)),
+        records=tuple(name for name in names if rules.is_record(symbol(name))),
         defined=tuple(sorted(names.keys() & (extraction.definitions.keys() | extraction.quantities.keys()))),
     )
 

@@ -105,9 +105,10 @@ class ReleasePage:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioProgram:
-    """What a scenario fixes, what it computes, which inputs that reads, and a server to begin with."""
+    """What a scenario fixes and leaves open, what it computes, which inputs that reads, and a server to begin with."""
 
     fixed: Mapping[str, Value]
+    open: tuple[str, ...]
     shown: tuple[str, ...]
     fields: tuple[str, ...]
     example: Mapping[str, Value]
@@ -122,7 +123,8 @@ class Program:
     which they are tried. A quantity in `free` is shown in every scenario, whatever its steps. `guesses` holds other
     values of what is None only because nothing tells. `units` are those of the results;
     `inputs` gives the unit and the meaning of what may be given, `declared` those whose lack is an error where every
-    other one is an option that is off, and `defined` what the release computes itself.
+    other one is an option that is off, `records` those that stand for an object as a whole, and `defined` what the
+    release computes itself.
     """
 
     nodes: tuple[tuple[object, ...], ...]
@@ -134,6 +136,7 @@ class Program:
     units: Mapping[str, str]
     inputs: Mapping[str, tuple[str, str]]
     declared: tuple[str, ...]
+    records: tuple[str, ...]
     defined: tuple[str, ...]
 
 

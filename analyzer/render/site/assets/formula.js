@@ -619,12 +619,24 @@ var formula = (function () {
 
     search(name) {
       if (this.given.has(name)) return this.given.get(name);
+      let raised = null;
+      let found = new Off(name);
       for (const candidate of this.names[name] || []) {
-        const value = this.attempt(name, candidate);
+        let value;
+        try {
+          value = this.attempt(name, candidate);
+        } catch (error) {
+          if (!(error instanceof Raised)) throw error;
+          raised ||= error;
+          continue;
+        }
         if (!(value instanceof Off)) return value;
+        // Another name for a record that nobody gave: the two are one and the same.
+        if (this.program.records.includes(value.name)) found = value;
       }
+      if (raised) throw raised;
       if (this.program.declared.includes(name)) throw new Missing(name);
-      return new Off(name);
+      return found;
     }
 
     attempt(name, candidate) {
@@ -633,32 +645,22 @@ var formula = (function () {
       try {
         return this.value(candidate);
       } catch (error) {
-        if (error instanceof Missing || error instanceof Raised) return new Off(name);
+        if (error instanceof Missing) return new Off(name);
         throw error;
       } finally {
         this.pending.delete(name);
       }
     }
 
-    // Throws what SGLang would raise before the value exists.
-    stop(index) {
-      const exception = index < 0 ? null : this.raised(index);
-      if (exception !== null) throw new Raised(exception, true);
-    }
-
-    // A condition that cannot be computed says nothing about whether the server stops, unless both of its sides do.
-    raised(index) {
-      while (this.program.nodes[index][0] === "?") {
-        const [, guard, then, otherwise] = this.program.nodes[index];
-        try {
-          index = truth(this.value(guard)) ? then : otherwise;
-        } catch (error) {
-          if (!(error instanceof Missing || error instanceof Raised)) throw error;
-          const sides = [this.raised(then), this.raised(otherwise)];
-          return sides.includes(null) ? null : sides[1];
-        }
+    // Whether nothing gives an input a value.
+    isUnset(name) {
+      try {
+        const value = this.find(name);
+        return value === null || value instanceof Off;
+      } catch (error) {
+        if (error instanceof Missing) return true;
+        throw error;
       }
-      return this.program.nodes[index][0] === "!" ? this.program.nodes[index][1] : null;
     }
 
     // The inputs that a term lacks on the branches that the known ones lead to.
@@ -697,10 +699,110 @@ var formula = (function () {
     }
   }
 
-  function outcome(binding, given, name, [index, error]) {
+  // Follows the raises before a value along the branches that what is known leads to; where it leads to none, all of
+  // them. What the inputs in `leftOpen` decide is not known.
+  class Refusal {
+    constructor(binding, leftOpen) {
+      this.binding = binding;
+      this.nodes = binding.program.nodes;
+      this.leftOpen = leftOpen;
+      this.known = new Map();
+      this.reads = new Map();
+    }
+
+    // The exception that SGLang raises; null where it raises none, or where that cannot be told.
+    exception(root) {
+      if (root < 0) return null;
+      const outcomes = new Set(this.reached(root).map((index) => this.nodes[index][0] === "!"));
+      if (outcomes.size > 1) return null;
+      let index = root;
+      while (this.nodes[index][0] === "?") index = this.nodes[index][this.holds(this.nodes[index][1]) ? 2 : 3];
+      return this.nodes[index][0] === "!" ? this.nodes[index][1] : null;
+    }
+
+    reached(root) {
+      const [waiting, seen, found] = [[root], new Set(), []];
+      while (waiting.length) {
+        const index = waiting.pop();
+        if (seen.has(index)) continue;
+        seen.add(index);
+        const [kind, guard, then, otherwise] = this.nodes[index];
+        if (kind !== "?") {
+          found.push(index);
+          continue;
+        }
+        const holds = this.holds(guard);
+        if (holds !== true) waiting.push(otherwise);
+        if (holds !== false) waiting.push(then);
+      }
+      return found;
+    }
+
+    // Whether a guard holds, null when what is known does not say.
+    holds(index) {
+      if (!this.known.has(index)) {
+        let held = false;
+        try {
+          held = this.decide(index);
+        } catch (error) {
+          // An operation that fails on its operands is no statement that stops the server.
+          if (!(error instanceof Raised)) throw error;
+        }
+        this.known.set(index, held);
+      }
+      return this.known.get(index);
+    }
+
+    decide(index) {
+      const [kind, ...parts] = this.nodes[index];
+      if (kind === "a" && parts[0] === "not") {
+        const held = this.decide(parts[1]);
+        return held === null ? null : !held;
+      }
+      if (kind === "a" && (parts[0] === "and" || parts[0] === "or")) return this.connective(parts.slice(1), parts[0] === "or");
+      if (kind !== "?") return this.compute(index);
+      const held = this.decide(parts[0]);
+      if (held !== null) return this.decide(held ? parts[1] : parts[2]);
+      const [one, other] = [this.holds(parts[1]), this.holds(parts[2])];
+      return one === other ? one : null;
+    }
+
+    // An operand that decides does so whatever an unknown one before it is.
+    connective(args, until) {
+      let unknown = false;
+      for (const arg of args) {
+        const held = unknown ? this.holds(arg) : this.decide(arg);
+        if (held === until) return until;
+        unknown ||= held === null;
+      }
+      return unknown ? null : !until;
+    }
+
+    compute(index) {
+      if (this.leftOpen.size && this.asksOpen(index)) return null;
+      try {
+        return truth(this.binding.value(index));
+      } catch (error) {
+        if (error instanceof Missing) return null;
+        throw error;
+      }
+    }
+
+    asksOpen(index) {
+      if (!this.reads.has(index)) {
+        const [kind, ...parts] = this.nodes[index];
+        const below = kind === "?" ? parts : kind === "a" || kind === "o" ? parts.slice(1) : [];
+        this.reads.set(index, kind === "$" ? this.leftOpen.has(parts[0]) : below.some((part) => this.asksOpen(part)));
+      }
+      return this.reads.get(index);
+    }
+  }
+
+  function outcome(binding, given, name, [index, error], leftOpen) {
     if (given.has(name)) return { value: given.get(name) };
+    const exception = new Refusal(binding, leftOpen).exception(error);
+    if (exception !== null) return { value: null, error: exception };
     try {
-      binding.stop(error);
       const value = binding.value(index);
       if (value instanceof Off) throw new Missing(value.name);
       return value === null ? { value, absent: true } : { value: value instanceof Atom ? value.name : value };
@@ -718,19 +820,24 @@ var formula = (function () {
     const fixed = Object.entries(program.scenarios[scenario].fixed).map(([name, value]) => [name, literal(value)]);
     const known = new Map([...fixed, ...given]);
     const binding = new Binding(program, known);
+    // What a server of this scenario has a value for, and nobody gave.
+    const open = program.scenarios[scenario].open.filter((name) => !given.has(name) && binding.isUnset(name));
+    const leftOpen = new Set(open);
     const found = {};
     for (const [name, roots] of Object.entries(program.results)) {
-      const result = outcome(binding, given, name, roots);
-      const needed = result.error ? unknown(program, known, given, name, roots, result.error) : [];
+      const result = outcome(binding, given, name, roots, leftOpen);
+      const needed = result.error ? unknown(program, known, given, name, roots, leftOpen, result.error) : [];
       found[name] = { unit: program.units[name], ...(needed.length ? { value: null, missing: needed } : result) };
     }
     return found;
   }
 
   // What nobody told that an error hangs on: with another value of it, SGLang would not raise.
-  function unknown(program, known, given, name, roots, error) {
-    const differs = (guess, value) =>
-      outcome(new Binding(program, new Map([...known, [guess, literal(value)]])), given, name, roots).error !== error;
+  function unknown(program, known, given, name, roots, leftOpen, error) {
+    const differs = (guess, value) => {
+      const binding = new Binding(program, new Map([...known, [guess, literal(value)]]));
+      return outcome(binding, given, name, roots, leftOpen).error !== error;
+    };
     return Object.keys(program.guesses).filter(
       (guess) => !known.has(guess) && program.guesses[guess].some((value) => differs(guess, value)),
     );
