@@ -17,7 +17,7 @@ import msgspec
 from analyzer.adapters.files import read_file
 from analyzer.adapters.node_table import NodeTable, constant_row, read_nodes, term_at
 from analyzer.adapters.output import make_folder, write_file
-from analyzer.adapters.snapshot_source import shipped_folder, snapshot_name
+from analyzer.adapters.snapshot_source import snapshot_name
 from analyzer.adapters.snapshots import content_digest, one_entry_a_line
 from analyzer.domain.extraction import Extraction, Formula
 from analyzer.domain.report import Kind, Value, Witness
@@ -86,8 +86,8 @@ _DECODER: Final = msgspec.json.Decoder(_Stored)
 class ShippedDifferences:
     """The differences in a folder of snapshots."""
 
-    def __init__(self, snapshots: Path | None = None) -> None:
-        self._folder = (snapshots if snapshots is not None else shipped_folder()) / _FOLDER
+    def __init__(self, snapshots: Path) -> None:
+        self._folder = snapshots / _FOLDER
 
     def find(self, base: Snapshot, head: Snapshot, rules: RuleSet) -> Differences | None:
         """All differences between two snapshots under `rules`; None where this very pair is not known."""
@@ -122,7 +122,7 @@ class ShippedDifferences:
 
 
 def _key(base: Snapshot, head: Snapshot, rules: RuleSet) -> str:
-    parts = (_program_digest(), rules.digest, content_digest(base), content_digest(head))
+    parts = (program_digest(), rules.digest, content_digest(base), content_digest(head))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -134,7 +134,7 @@ def _key_of(content: bytes) -> str | None:
 
 
 @cache
-def _program_digest() -> str:
+def program_digest() -> str:
     """A digest of the code that decides what a comparison says."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()

@@ -27,7 +27,7 @@ class SnapshotSource:
     """Finds the snapshot of a release by its name or by an equal version."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder if folder is not None else shipped_folder()
+        self.folder = folder if folder is not None else shipped_folder()
 
     def releases(self) -> Sequence[str]:
         """Every release in the folder, oldest first."""
@@ -49,7 +49,7 @@ class SnapshotSource:
         name = self.find(spec)
         if name is None:
             raise self._unknown(spec)
-        snapshot = read_snapshot(self._folder / f"{name}.json")
+        snapshot = read_snapshot(self.folder / f"{name}.json")
         note = None if name == spec else f"{spec} resolved to snapshot {name}"
         return replace(snapshot, revision=replace(snapshot.revision, spec=spec, note=note))
 
@@ -59,19 +59,19 @@ class SnapshotSource:
         if name is None or not is_immutable(revision):
             return None
         try:
-            found = read_snapshot(self._folder / f"{name}.json")
+            found = read_snapshot(self.folder / f"{name}.json")
         except SnapshotError:
             return None
         return replace(found, revision=revision) if found.revision.commit == revision.commit else None
 
     def _names(self) -> list[str]:
-        return [path.stem for path in self._folder.glob("*.json")]
+        return [path.stem for path in self.folder.glob("*.json")]
 
     def _unknown(self, spec: str) -> UnknownRefError:
         from analyzer.adapters.versions import suggestion_hint  # noqa: PLC0415 - packaging is slow to import
 
         hint = suggestion_hint(spec, self._names(), "give a clone of SGLang with --repo")
-        return UnknownRefError(f"no snapshot of {spec!r}", where=str(self._folder), hint=hint)
+        return UnknownRefError(f"no snapshot of {spec!r}", where=str(self.folder), hint=hint)
 
 
 def accepted_snapshot(folder: Path, revision: Revision) -> Snapshot | None:

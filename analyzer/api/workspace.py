@@ -264,7 +264,8 @@ class Workspace:
         from analyzer.adapters.shipped_differences import ShippedDifferences
         from analyzer.application.comparisons import Comparisons
 
-        return Comparisons(self.rules, self._store, ReportPack(), ShippedDifferences(), build=_build_id())
+        known = ShippedDifferences(self.snapshots.folder)
+        return Comparisons(self.rules, self._store, ReportPack(), known, build=_build_id())
 
     @cached_property
     def logs(self) -> Logs:

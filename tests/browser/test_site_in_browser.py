@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from tests.support.calculator import program_and_calculations
 from tests.support.operators import python_calls
 
 pytestmark = pytest.mark.releases
@@ -198,3 +199,25 @@ def test_operators_are_those_of_python(chrome: Chrome, site: Path) -> None:
 
 def _written(value: Any) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+
+
+@pytest.mark.parametrize("release", ["v0.3.6", "v0.4.9", "v0.5.9", "v0.5.14", "v0.5.18"])
+def test_the_calculator_computes_what_eval_computes(chrome: Chrome, site: Path, release: str) -> None:
+    _open(chrome, site, "meaning.html")
+    program, calculations = program_and_calculations(release)
+    script = """
+        const [program, calculations] = arguments;
+        const shown = (one) => {
+            if (one.error) return `raises ${one.error}`;
+            return one.absent ? "absent" : one.missing ? "missing" : formula.text(one.value);
+        };
+        return calculations.map(([scenario, inputs]) => {
+            const given = new Map(Object.entries(inputs).map(([name, text]) => [name, formula.parse(text)]));
+            const found = formula.evaluate(program, scenario, given);
+            return Object.fromEntries(Object.entries(found).map(([name, one]) => [name, shown(one)]));
+        });
+    """
+    cases = [[c.scenario, {name: json.dumps(value) for name, value in c.inputs.items()}] for c in calculations]
+    found = chrome.execute_script(script, json.loads(program), cases)
+    assert found == [calculation.expected for calculation in calculations]
+    assert len(found) > 100

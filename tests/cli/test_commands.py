@@ -105,6 +105,24 @@ def test_snapshot_writes_files_and_names_what_failed(analyzer: Run, tmp_path: Pa
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["v0.4.0.json", "v0.5.0.json"]
 
 
+def test_snapshot_of_all_writes_what_differs_between_neighbours_too(analyzer: Run, tmp_path: Path) -> None:
+    computed = analyzer("diff", "v0.4.0", "v0.5.0", "--no-cache")
+    found = analyzer("snapshot", "--all", "--compare", "-o", "snapshots")
+    differences = "snapshots/differences/v0.4.0-v0.5.0.json"
+    assert found.out.split() == ["snapshots/v0.4.0.json", "snapshots/v0.5.0.json", differences]
+    assert analyzer("snapshot", "--compare", "-o", "snapshots").out == ""
+    assert analyzer("diff", "v0.4.0", "v0.5.0", "--no-cache") == computed
+    # What is there is what is shown.
+    path = tmp_path / differences
+    path.write_text(path.read_text().replace('"notes":[', '"notes":["as it ships",').replace(",]", "]"))
+    assert "as it ships" in analyzer("diff", "v0.4.0", "v0.5.0", "--no-cache").out
+    assert "as it ships" not in analyzer("diff", "v0.4.0", "v0.5.0", "--no-cache", "--scenario", "mha").out
+
+
+def test_snapshot_wants_refs_or_all(analyzer: Run) -> None:
+    assert analyzer("snapshot").code == analyzer("snapshot", "v0.4.0", "--all").code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

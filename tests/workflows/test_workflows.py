@@ -118,7 +118,7 @@ def test_new_snapshots_are_proposed_once(here: Path) -> None:
     _git(here / "clone", "add", ".")
     _git(here / "clone", "commit", "-q", "-m", "x")
     _, calls = _run(here)
-    assert calls[0] == "analyzer snapshot v0.5.9.post1 v0.5.10 --source git -o snapshots"
+    assert calls[0] == "analyzer snapshot v0.5.9.post1 v0.5.10 --compare --source git -o snapshots"
     assert calls[1] == "analyzer diff v0.5.9 v0.5.10 --source snapshot --format markdown"
     assert calls[2].startswith(
         "gh pr create --head snapshots/v0.5.10 --title Add the snapshots of v0.5.9.post1, v0.5.10"

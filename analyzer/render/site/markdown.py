@@ -30,7 +30,7 @@ from analyzer.render.page import Page
 from analyzer.render.site.names import safe
 from analyzer.render.site.path_diagram import svg_file
 from analyzer.render.site.release import STAGES, Neighbours, broken, coverage_words
-from analyzer.render.site.words import misread_words
+from analyzer.render.site.words import is_outside, misread_words
 from analyzer.render.upstream import compare_link, line_link, pull_link
 
 _PLACES: Final = 3
@@ -254,7 +254,8 @@ def _timeline(documentation: Documentation, page: Page) -> Iterator[str]:
         yield from (f"{words} [The formula]({release_file(name)}){rest}", "")
         for change in release.report.changes if release.report is not None else ():
             pulls = [f" [#{c.pr}]({pull_link(page.upstream, c.pr)})" for c in change.commits if c.pr is not None]
-            scenarios = f" ({prose(', '.join(change.scenarios))})" if change.scenarios else ""
+            whom = f"not by default: {change.guard}" if is_outside(change) else ", ".join(change.scenarios)
+            scenarios = f" ({prose(whom, 200)})" if whom else ""
             summary = f"[{prose(change.summary, 200)}]({_change_file(release, change)})"
             yield f"- **{change.kind.label}** {summary}{scenarios}{''.join(pulls)}"
         yield ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from textwrap import shorten
 from typing import Any, Final
 
 from analyzer.application.docs.pages import Documentation, Point, Release
@@ -20,7 +21,7 @@ from analyzer.render.site.names import release_address, safe
 from analyzer.render.site.program import script_data
 from analyzer.render.site.release import Link, broken, place_links
 from analyzer.render.site.templating import assets, fill
-from analyzer.render.site.words import misread_words
+from analyzer.render.site.words import is_outside, misread_words
 from analyzer.render.upstream import compare_link, pull_link
 
 _SHORT_COMMIT: Final = 12
@@ -105,16 +106,17 @@ class _Overview:
             "changes": [self._entry(change) for change in sorted(_changes(release), key=self._rank)],
         }
 
-    def _rank(self, change: Change) -> tuple[int, int]:
-        """What people look for first: the strongest kind, of the quantities in the order of the formula."""
+    def _rank(self, change: Change) -> tuple[bool, int, int]:
+        """What people look for first: what a family shows, the strongest kind, in the order of the formula."""
         place = _ORDER.index(change.quantity) if change.quantity in _ORDER else len(_ORDER)
-        return -change.kind, place
+        return is_outside(change), -change.kind, place
 
     def _entry(self, change: Change) -> dict[str, Any]:
         """A change as a line of the timeline."""
         return {
             "kind": change.kind.label,
             "scenarios": change.scenarios,
+            "outside": shorten(change.guard, _SHORT_SUMMARY, placeholder="...") if is_outside(change) else "",
             "quantity": change.quantity,
             "summary": change.summary,
             "short": self._short(change),

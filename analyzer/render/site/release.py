@@ -161,7 +161,7 @@ def _formula(formula: ScenarioFormula, release: ReleasePage, page: Page) -> dict
         ],
         "short": [_step(step, release.revision, page, files) for step in _short(formula.steps)],
         "steps": [_step(step, release.revision, page, files) for step in formula.steps],
-        "limits": [step.title for step in formula.steps if step.stage == "clamp"],
+        "limits": dict.fromkeys(step.title for step in formula.steps if step.stage == "clamp"),
         "example": _example(formula.example, units),
         "switches": [
             {"name": name, "value": repr(value), "description": descriptions.get(name, page_description(name, page))}

@@ -1,10 +1,11 @@
-"""Words that mislead readers of SGLang's memory sizing, whatever the version."""
+"""Words that mislead readers of SGLang's memory sizing, whatever the version, and what needs words of its own."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from analyzer.application.docs.pages import Documentation
+from analyzer.domain.report import Change, Kind
 
 _MEASURED: Final = "pre_model_load_memory"
 _MISREAD: Final = (
@@ -28,6 +29,11 @@ _MISREAD: Final = (
         "One position of one sequence in the KV cache, over all layers counted. Its cost in bytes is cell_size.",
     ),
 )
+
+
+def is_outside(change: Change) -> bool:
+    """Whether no model family shows a change: it takes an option that is off in all of them."""
+    return not change.scenarios and change.kind is not Kind.LOST
 
 
 def misread_words(documentation: Documentation) -> tuple[tuple[str, str], ...]:
