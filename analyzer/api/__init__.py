@@ -582,15 +582,18 @@ def snapshot(
 ) -> Iterator[WrittenSnapshot]:
     """Write the formulas of `refs` into `folder`, one file each; a ref that fails does not stop the others.
 
-    None means every release. With `compare` it is also written what differs between neighbours in the folder, where
+    None means every release; they are spread over processes as by `log`. With `compare` it is also written what differs between neighbours in the folder, where
     what is there is not by this program from these snapshots and rules.
     """
     from analyzer.adapters.snapshot_source import write_snapshot
+    from analyzer.api.workers import WorkerPool
     from analyzer.application.snapshot import write_snapshots
 
     with _workspace(options) as workspace:
-        wanted = workspace.releases() if refs is None else refs
-        yield from write_snapshots(wanted, workspace.snapshot, lambda found: write_snapshot(found, folder))
+        if refs is None:
+            yield from WorkerPool(workspace, workspace.options, Scope()).write(workspace.releases(), folder)
+        else:
+            yield from write_snapshots(refs, workspace.snapshot, lambda found: write_snapshot(found, folder))
         if compare:
             from analyzer.api.shipping import write_differences
 

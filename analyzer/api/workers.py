@@ -5,12 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from analyzer.application.history.line import Followed
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from analyzer.application.history.comparing import StepComparisons
     from analyzer.application.history.extraction import CommitExtractions
     from analyzer.application.history.fingerprint import Sources
+    from analyzer.application.snapshot import WrittenSnapshot
 
 # A worker imports what it needs when it works: the command that starts it does not.
 # ruff: noqa: PLC0415
@@ -60,6 +63,15 @@ class Worker:
         """What one commit changed."""
         return self._comparisons.changes(step)
 
+    def write(self, task: tuple[str, Path]) -> WrittenSnapshot:
+        """The snapshot of one ref, written into a folder."""
+        from analyzer.adapters.snapshot_source import write_snapshot
+        from analyzer.application.snapshot import write_snapshots
+
+        ref, folder = task
+        (written,) = write_snapshots((ref,), self._workspace.snapshot, lambda found: write_snapshot(found, folder))
+        return written
+
     @cached_property
     def _sources(self) -> Sources:
         from analyzer.application.history.fingerprint import Sources
@@ -86,9 +98,18 @@ def _start(options: Options, scope: Scope) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.set_threshold(200_000, 20, 100)
     global _worker  # noqa: PLW0603 - a process has one worker, and its pool can hand it no other way
     _worker = Worker(Workspace(options), scope)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that hands it work is gone: nobody else would."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _do(work: Callable[[Worker, T], R], task: T) -> R:
@@ -115,6 +136,11 @@ class WorkerPool:
     def compare(self, steps: Sequence[Step]) -> list[tuple[Change, ...]]:
         """What the steps changed."""
         return self._run(Worker.compare, steps, [1] * len(steps), "comparing formulas")
+
+    def write(self, refs: Sequence[str], folder: Path) -> list[WrittenSnapshot]:
+        """The snapshots of `refs`, written into `folder`."""
+        tasks = [(ref, folder) for ref in refs]
+        return self._run(Worker.write, tasks, [1] * len(tasks), "extracting releases")
 
     def _run(self, work: Callable[[Worker, T], R], tasks: Sequence[T], sizes: Sequence[int], label: str) -> list[R]:
         """The results of all tasks, in their order."""

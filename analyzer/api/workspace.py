@@ -91,6 +91,11 @@ class Workspace:
     def __exit__(self, *exception: object) -> None:
         self._exit.close()
 
+    @property
+    def options(self) -> Options:
+        """What it was made with."""
+        return self._options
+
     @cached_property
     def rules(self) -> RuleSet:
         """The rules in use."""

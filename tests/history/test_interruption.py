@@ -106,6 +106,14 @@ def test_an_interrupt_ends_every_process_with_130(history: Repository) -> None:
     assert _all_gone(run.pid)
 
 
+def test_workers_end_with_the_process_that_started_them(history: Repository) -> None:
+    run = start(history)
+    time.sleep(2.5)
+    run.kill()
+    run.communicate(timeout=20)
+    assert _all_gone(run.pid)
+
+
 def _all_gone(group: int) -> bool:
     """Whether no process of a group is left, a few seconds later at most."""
     for _ in range(50):

@@ -13,7 +13,7 @@ from analyzer.domain.errors import UsageError
 
 @click.command("snapshot")
 @click.argument("refs", nargs=-1, metavar="REF...")
-@click.option("--all", "everything", is_flag=True, help="Every release.")
+@click.option("--all", "everything", is_flag=True, help="Every release, on all processors.")
 @click.option("--compare", is_flag=True, help="Also write what differs between neighbours in the folder.")
 @common_options("snapshot", output_help="The folder to write into (default: snapshots).")
 def command(common: Common, refs: tuple[str, ...], everything: bool, compare: bool) -> int:  # noqa: FBT001 - click calls by keyword
