@@ -6,13 +6,9 @@ known. pytest-benchmark's table has the absolute times.
 
 from __future__ import annotations
 
-import os
-import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import libcst
@@ -23,32 +19,11 @@ from analyzer.adapters.git import GitRepository
 from analyzer.adapters.rules import load_rules
 from analyzer.application.extract import extract
 from analyzer.domain.rules import RUNNER
+from tests.support.timing import analyzer, processor_time
 
 pytestmark = pytest.mark.benchmark
 
 _REFS = ("v0.4", "main")
-
-
-@pytest.fixture
-def clone() -> Path:
-    found = os.environ.get("SGLANG_REPO")
-    if found is None:
-        pytest.skip("needs a clone of SGLang with its tags: set SGLANG_REPO")
-    return Path(found)
-
-
-def _analyzer(*arguments: str, cache: Path) -> None:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    subprocess.run([sys.executable, "-m", "analyzer", *arguments], check=False, capture_output=True, env=environment)
-
-
-@contextmanager
-def _processor_time(spent: list[float]) -> Iterator[None]:
-    """Append what child processes use up inside the block."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    yield
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def _parsing(clone: Path) -> tuple[float, float]:
@@ -74,8 +49,8 @@ def test_a_cold_diff_against_parsing(benchmark: BenchmarkFixture, clone: Path, t
     spent: list[float] = []
 
     def cold() -> None:
-        with _processor_time(spent):
-            _analyzer("diff", *_REFS, "--repo", str(clone), "--no-cache", cache=tmp_path)
+        with processor_time(spent):
+            analyzer("diff", *_REFS, "--repo", str(clone), "--no-cache", cache=tmp_path)
 
     benchmark.pedantic(cold, rounds=1)  # type: ignore[no-untyped-call]  # pytest-benchmark leaves it unannotated
     on_paths, read = _parsing(clone)
@@ -88,16 +63,16 @@ def test_a_warm_command_against_a_bare_interpreter(
     benchmark: BenchmarkFixture, clone: Path, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     command = [str(clone) if argument == "CLONE" else argument for argument in arguments]
-    _analyzer(*command, cache=tmp_path)
+    analyzer(*command, cache=tmp_path)
     spent: list[float] = []
 
     def warm() -> None:
-        with _processor_time(spent):
-            _analyzer(*command, cache=tmp_path)
+        with processor_time(spent):
+            analyzer(*command, cache=tmp_path)
 
     benchmark(warm)
     bare: list[float] = []
     for _ in range(5):
-        with _processor_time(bare):
+        with processor_time(bare):
             subprocess.run([sys.executable, "-c", ""], check=False)
     benchmark.extra_info["times a bare interpreter"] = round(min(spent) / min(bare), 2)
