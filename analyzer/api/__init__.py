@@ -582,8 +582,8 @@ def snapshot(
 ) -> Iterator[WrittenSnapshot]:
     """Write the formulas of `refs` into `folder`, one file each; a ref that fails does not stop the others.
 
-    None means every release; they are spread over processes as by `log`. With `compare` it is also written what differs between neighbours in the folder, where
-    what is there is not by this program from these snapshots and rules.
+    None means every release; they are spread over processes as by `log`. With `compare` it is also written what
+    differs between neighbours in the folder, where what is there is not by this program from these snapshots and rules.
     """
     from analyzer.adapters.snapshot_source import write_snapshot
     from analyzer.api.workers import WorkerPool
