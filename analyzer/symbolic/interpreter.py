@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +10,19 @@ from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import Definition
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.semantics import deep_recursion
-from analyzer.domain.terms import NONE, Apply, Constant, Handle, Term, handle, is_absent, symbols_of, with_owners
+from analyzer.domain.terms import (
+    NONE,
+    Apply,
+    Constant,
+    Handle,
+    Raise,
+    Term,
+    handle,
+    is_absent,
+    symbols_of,
+    walk,
+    with_owners,
+)
 from analyzer.ports.program import Program
 from analyzer.symbolic.machine import Lowering, Machine, Schedule
 from analyzer.symbolic.options import CONFIG
@@ -41,6 +53,7 @@ class Run:
         """Force everything that the formulas will need, so that all reads are known."""
         values = [self.sink_value(sink), self.state.error]
         values += [self.quantity_value(name) for name in self.sinks]
+        values += [term for _, path, error in self.machine.world.late_errors for term in self._late(path, error)]
         pending = sorted(with_owners(symbols_of(*values)))
         seen: set[str] = set()
         with deep_recursion():
@@ -52,6 +65,12 @@ class Run:
                 definition = self.machine.world.definition(name)
                 if definition is not None:
                     pending.extend(sorted(with_owners(symbols_of(definition))))
+
+    def _late(self, path: Iterable[Term], error: Term) -> tuple[Term, ...]:
+        """What decides an error of the sizing that was only met when something was computed on demand."""
+        sizing, raises = self.machine.relevance.sizing, self.machine.world.raises
+        labels = {node.exception for node in walk(error) if isinstance(node, Raise)} & raises.keys()
+        return (error, *path) if any(sizing in raises[label].calls for label in labels) else ()
 
     def quantity_value(self, name: str) -> Term:
         """What the sink of a quantity holds at the end."""
