@@ -30,6 +30,7 @@ from analyzer.domain.terms import (
     walk,
 )
 from analyzer.symbolic.dtypes import element_size, integer_limit
+from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.options import BAG, CONFIG
 from analyzer.symbolic.presence import is_present, is_set, where_set
 from analyzer.symbolic.state import State
@@ -318,6 +319,10 @@ class Attributes:
                     first=lambda: self._read_as_of(snapshot, target, info, name),
                     last=lambda: self._define(target, info, name, snapshot),
                 )
+        elif isinstance(origin, Conditional):
+            start, instance = state.fork(), world.objects[target]
+            start.facts = {}
+            note_kind(world, origin, lambda: self._read_as_of(start, target, instance, name))
         return origin
 
     def _define(self, target: Handle, info: ObjectInfo, name: str, snapshot: State) -> Term:

@@ -229,7 +229,7 @@ class Builtins:
             keys = (constant(kind.key) for kind in wanted if isinstance(kind, Handle))
             return self.machine.apply("isinstance", value, *keys)
         names = (self.machine.external_argument(kind) for kind in wanted)
-        return opaque("isinstance", (self.machine.plain(value), *names))
+        return disjunction(*(opaque("isinstance", (self.machine.plain(value), name)) for name in names))
 
     def _is_instance(self, value: Term, kind: Term) -> bool | None:
         if isinstance(kind, Handle) and kind.kind == "builtin":

@@ -13,6 +13,7 @@ from analyzer.domain.syntax import Expr, GlobalStatement, Parameter, Stmt
 from analyzer.domain.terms import (
     NONE,
     Atom,
+    Conditional,
     Constant,
     Handle,
     Raise,
@@ -26,6 +27,7 @@ from analyzer.domain.terms import (
 from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
 from analyzer.symbolic.externals import Externals
+from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.presence import is_present
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import TARGET, FunctionValue, Measurement, ObjectInfo, SymbolFormula
@@ -194,6 +196,9 @@ class Calls:
                 world.call_definitions[origin.name] = SymbolFormula(
                     first=lambda: self.machine.value(later), last=lambda: self._at_the_end(inline, later)
                 )
+        elif isinstance(origin, Conditional):
+            asked = self.machine.defer(inline, state, definition.name)
+            note_kind(world, origin, lambda: self.machine.value(asked))
         opted_into = isinstance(origin, Symbol) and origin.name in self.machine.opt_in
         if self.machine.relevance.matters(definition) and not opted_into:
             # The symbol stands for what is returned, not for what is done besides.

@@ -209,6 +209,9 @@ class Expressions:
             return self._set_operation(op, a, b, state)
         if op == "%" and isinstance(a, Constant) and isinstance(a.value, str):
             return opaque("text")
+        if op == "|" and all(map(_is_type, (a, b))):
+            # To `isinstance`, a union is what a tuple is.
+            return self.machine.tuple_of(tuple(part for value in (a, b) for part in _types(value)))
         if any(isinstance(value, Handle) and value.kind != "bag" for value in (a, b)):
             return opaque(op, (self.machine.external_argument(a), self.machine.external_argument(b)))
         return self.machine.apply(op, a, b)
@@ -430,3 +433,12 @@ class Expressions:
         frame = replace(state.frame, closure={**state.frame.closure, **state.env})
         self.machine.world.functions[reference] = FunctionValue(name, parameters, body, frame)
         return reference
+
+
+def _is_type(value: Term) -> bool:
+    """Whether a value is a class, or a union of classes."""
+    return all(isinstance(part, Handle) and part.kind in ("class", "builtin") for part in _types(value))
+
+
+def _types(value: Term) -> tuple[Term, ...]:
+    return value.args if isinstance(value, Apply) and value.op == "tuple" and value.args else (value,)
