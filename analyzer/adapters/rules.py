@@ -34,7 +34,7 @@ _DOMAIN_KINDS: Final = ("integer", "real", "boolean", "choice", "memory", "objec
 _ACTIONS: Final = ("added", "removed", "changed", "any")
 _AREAS: Final = (
     *("term", "factor", "guard", "clamp", "input", "conversion", "default", "order"),
-    *("error", "path", "unit", "rounding", "extraction"),
+    *("error", "path", "unit", "rounding", "extraction", "measurement"),
 )
 _KINDS: Final = tuple(kind.label for kind in Kind)
 _CHECKS: Final = (
@@ -211,6 +211,7 @@ def _read_example(table: RuleTable) -> ChangeExample:
         units=table.texts("units"),
         places=table.texts("places"),
         gaps=table.texts("gaps"),
+        steps=table.texts("steps"),
         input=table.text("input", default=""),
         defaults={name: str(value) for name, value in table.assignment("defaults").items()},
     )

@@ -40,6 +40,7 @@ class _StoredFormula(msgspec.Struct, frozen=True):
     error: int | None
     source_name: str
     locations: str
+    preceded_by: tuple[str, ...] = ()
 
 
 class _StoredInput(msgspec.Struct, frozen=True, array_like=True):
@@ -203,6 +204,7 @@ def _store_formulas(formulas: Mapping[str, Formula], table: NodeTable, names: Na
             error=None if formula.error is None else table.row(formula.error),
             source_name=formula.source_name,
             locations=names.places(formula.locations),
+            preceded_by=formula.preceded_by,
         )
         for name, formula in sorted(formulas.items())
     }
@@ -257,6 +259,7 @@ def _restore_formula(item: _StoredFormula, terms: list[Term], names: Sequence[st
         error=None if item.error is None else term_at(item.error, terms),
         source_name=item.source_name,
         locations=read_places(item.locations, names),
+        preceded_by=item.preceded_by,
     )
 
 

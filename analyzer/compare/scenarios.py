@@ -11,9 +11,10 @@ from analyzer.compare.findings import Finding
 from analyzer.compare.ladder import Judgement
 from analyzer.compare.pairing import Sides
 from analyzer.compare.run import Run
+from analyzer.domain.extraction import Formula
 from analyzer.domain.report import Kind
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
-from analyzer.domain.terms import UNSET, Term, symbols_of
+from analyzer.domain.terms import UNSET, Term, atom, symbols_of
 
 
 def compare_scenarios(run: Run) -> None:
@@ -26,6 +27,8 @@ def compare_scenarios(run: Run) -> None:
         _ScenarioRun(run, Sides(run.base, run.head, run.rules, scenario), bound, (scenario,)).compare()
     if free:
         _ScenarioRun(run, Sides(run.base, run.head, run.rules, ""), free, run.scenarios).compare()
+    for name in run.verdicts:
+        _compare_order(run, name)
 
 
 def _compare_presence(run: Run, name: str) -> None:
@@ -39,6 +42,33 @@ def _compare_presence(run: Run, name: str) -> None:
     part = Part("extraction", action, before.term if before else None, after.term if after else None)
     run.verdicts[name] = dict.fromkeys(run.scenarios, kind)
     run.findings.append(Finding(name, kind, part, run.scenarios, before, after))
+
+
+def _compare_order(run: Run, name: str) -> None:
+    """The same measurement made before or after something else is another value, whatever its formula."""
+    before, after = run.base.quantities.get(name), run.head.quantities.get(name)
+    if before is None or after is None or before.preceded_by == after.preceded_by:
+        return
+    part = Part("measurement", "changed", _moment(before), _moment(after))
+    run.verdicts[name] = {scenario: max(kind, Kind.SEMANTIC) for scenario, kind in run.verdicts[name].items()}
+    run.findings.append(Finding(name, Kind.SEMANTIC, part, run.scenarios, before, after, affects=_readers(run, name)))
+
+
+def _moment(formula: Formula) -> Term:
+    """When something is measured, in words."""
+    steps = " and ".join(formula.preceded_by)
+    return atom(f"measured after {steps}" if steps else "measured before anything is loaded")
+
+
+def _readers(run: Run, name: str) -> tuple[str, ...]:
+    """The quantities that depend on a measurement, directly or through others."""
+    found = {name}
+    formulas = {**run.base.quantities, **run.head.quantities}
+    while True:
+        more = {other for other, formula in formulas.items() if symbols_of(formula.term) & found} - found
+        if not more:
+            return tuple(sorted(found - {name}))
+        found |= more
 
 
 class _ScenarioRun:

@@ -16,6 +16,7 @@ class Formula:
     `error` is None, or a term that is a Raise exactly where SGLang would have raised before
     the value exists; it evaluates to None elsewhere.
     `source_unit` is the unit the source computes in; `unit` the one results are given in.
+    `preceded_by` is what takes memory of the device before this is measured, for what is measured.
     """
 
     term: Term
@@ -24,6 +25,7 @@ class Formula:
     error: Term | None = None
     source_name: str = ""
     locations: tuple[Span, ...] = field(default=(), compare=False)
+    preceded_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class ChangeExample:
 
     `before` and `after` are formulas of `quantity`, "" where there is none; `defaults` gives the default of
     `input` by the same two names. Each pair holds what a formula does not show: the units at the source, the
-    files, the reasons why the analysis stopped.
+    files, the reasons why the analysis stopped, what is done before a measurement.
     """
 
     seen: str
@@ -106,6 +106,7 @@ class ChangeExample:
     units: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
     input: str = ""
     defaults: Mapping[str, str] = field(default_factory=dict)
 

@@ -35,6 +35,8 @@ class ModRef:
         self.sizing = sizing
         self._graph = graph
         self._runners = frozenset(anchors["runner_classes"])
+        # Who calls these is gone into: when they are called is part of the formula.
+        self._steps = frozenset((*anchors["weight_loaders"], *anchors["draft_loaders"]))
         self._writers = frozenset(anchors["config_writers"])
         definitions = {node[1]: graph.definition(node) for node in universe}
         self._effectful, self.names = self._fixpoint(definitions)
@@ -85,7 +87,7 @@ class ModRef:
                 callers.setdefault(name, []).append(key)
         strong = {key for key, definition in definitions.items() if self._writes_beyond(definition)}
         weak = {key for key, definition in definitions.items() if self._writes_itself(definition)} - strong
-        strong_names = {*self._runners, *(names[key] for key in strong)}
+        strong_names = {*self._runners, *self._steps, *(names[key] for key in strong)}
         weak_names = {names[key] for key in weak}
         pending = strong_names | weak_names
         while pending:

@@ -66,6 +66,7 @@ def example_rows(example: ChangeExample) -> Iterator[tuple[str, str]]:
             *(f"in {unit}" for unit in example.units[number : number + 1]),
             *(f"at {place}" for place in example.places[number : number + 1]),
             *(f"behind {gap}" for gap in example.gaps[number : number + 1]),
+            *(f"measured after {step}" for step in example.steps[number : number + 1] if step),
         ]
         if example.input:
             facts.append(f"{example.input} = {example.defaults.get(label, 'not set')} by default")

@@ -158,6 +158,7 @@ class Machine:
         self.final: State | None = None
         self.reads: dict[str, set[str]] = {}
         self.opt_in = frozenset(rules.anchors["opt_in"])
+        self._steps = frozenset((*rules.anchors["weight_loaders"], *rules.anchors["draft_loaders"]))
         # Inside what the user has to opt into: what is read there makes nothing else relevant.
         self.optional = False
         # Inside a measuring function: there it counts what else is done to the device.
@@ -262,6 +263,12 @@ class Machine:
         skipped.calls |= effects.calls
         skipped.writes |= {("", name) for name in effects.writes}
         skipped.writes |= {(owner, name) for name in effects.own_writes}
+
+    def note_steps(self, names: Iterable[str]) -> None:
+        """Remember when what takes memory of the device is done first, whether it is gone into or not."""
+        for name in names:
+            if name in self._steps:
+                self.world.steps[name] = min(self.time, self.world.steps.get(name, self.time))
 
     def skip_calls(self, names: Iterable[str]) -> None:
         """Remember callees that were left alone."""

@@ -42,6 +42,7 @@ from analyzer.units import Inference, declared_units, stated_units
 Time = tuple[int, ...]
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
+_STEPS: Final = {"the weights are loaded": "weight_loaders", "the draft model is loaded": "draft_loaders"}
 _DRAFTS: Final = symbol("is_draft_worker")
 _LEFT_IN_OPTIONS: Final = {
     "draft_runner_cache_size": "target_max_total_num_tokens",
@@ -114,7 +115,18 @@ class Reading:
         for measurement, name in tracked:
             defined = self._named(measurement.define())
             self._add(name.name, defined, source_unit=units[name], extra=(measurement.span,))
+            formula = self.quantities[name.name]
+            self.quantities[name.name] = replace(formula, preceded_by=self._steps_before(measurement.time))
             self._mark_return(measurement, name)
+
+    def _steps_before(self, time: Time) -> tuple[str, ...]:
+        """What takes memory of the device before a measurement: it counts as free what is loaded later."""
+        steps, anchors = self._machine.world.steps, self._machine.rules.anchors
+        return tuple(
+            label
+            for label, anchor in _STEPS.items()
+            if any(steps[name] < time for name in anchors[anchor] if name in steps)
+        )
 
     def _memory_unit(self, measured: Term) -> str:
         """The unit that the measuring function returns; GiB, as ever, when it cannot be told."""

@@ -123,6 +123,7 @@ class Statements:
     def _execute(self, node: ir.Stmt, state: State) -> Outcome:
         match node:
             case ir.Assign(targets, value):
+                self.machine.note_steps(effects_of(node).calls)
                 rereads = any(isinstance(t, ir.Attribute) and _reads(value, t.attr) for t in targets)
                 evaluate = self.machine.expressions.evaluate if rereads else self.machine.expressions.lazy
                 result = evaluate(value, state)
@@ -179,6 +180,7 @@ class Statements:
     def _postpone(self, node: ir.Stmt, state: State) -> None:
         """Leave a statement alone: the locals it binds are computed if somebody reads them."""
         effects = effects_of(node)
+        self.machine.note_steps(effects.calls)
         self.machine.skip(effects, self._owner(state))
         if isinstance(node, ir.Assert) and _is_of_names(node.test):
             # Whether it fails is nobody's business here; after it, it holds.
@@ -214,6 +216,7 @@ class Statements:
     def _compound(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901, PLR0912 - one case for each kind of statement
         match node:
             case ir.Evaluate(value):
+                self.machine.note_steps(effects_of(node).calls)
                 # Forced, because the only use of a bare call is what it does or raises.
                 self.machine.force(self.machine.expressions.evaluate(value, state))
             case ir.If():

@@ -117,6 +117,8 @@ class World:
     # Symbols for what an attribute holds, and symbols for what a call returns.
     definitions: dict[str, SymbolFormula] = field(default_factory=dict)
     call_definitions: dict[str, SymbolFormula] = field(default_factory=dict)
+    # When something that takes memory of the device is done first, by its name.
+    steps: dict[str, tuple[int, ...]] = field(default_factory=dict)
     # For a symbol that tells kinds apart: what is there, or None, for each kind that was asked about.
     kinds: dict[str, dict[str, Callable[[], Term]]] = field(default_factory=dict)
     input_defaults: dict[str, Callable[[], Term | None]] = field(default_factory=dict)

@@ -47,7 +47,7 @@ class Outcome:
 
     quantities: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
-    handed_on: Any = None
+    handed_on: Any = field(default=None, compare=False)
 
 
 @cache
@@ -59,10 +59,10 @@ def release(version: str, device: str = "cuda") -> Release:
 class Release:
     """The sizing code of one release, ready to run case after case."""
 
-    def __init__(self, version: str, device: str) -> None:
+    def __init__(self, version: str, device: str, changed: Mapping[str, bytes] | None = None) -> None:
         self.version = version
         self._surroundings = Surroundings(device)
-        self._modules = ReleaseModules(version, self._surroundings.replacements())
+        self._modules = ReleaseModules(version, self._surroundings.replacements(), changed or {})
         module, self._runner_class = self._locate("ModelRunner", _RUNNER_MODULES)
         config_module, self._config_class = self._locate("ModelConfig", _CONFIG_MODULES)
         self._architectures = self._globals(config_module).get("AttentionArch")

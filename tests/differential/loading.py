@@ -18,7 +18,7 @@ _REAL = frozenset(
 )
 
 # Executed from the release, because the sizing code or what it calls lives there.
-_OPENED = frozenset(
+OPENED = frozenset(
     {
         "sglang.srt.configs.hybrid_arch",
         "sglang.srt.configs.model_config",
@@ -45,17 +45,21 @@ SOURCE_PREFIX = "<release "
 
 
 class ReleaseModules:
-    """Loads modules of one release; `replacements` stand in for imported names, wherever imported from."""
+    """Loads modules of one release; `replacements` stand in for imported names, wherever imported from.
 
-    def __init__(self, version: str, replacements: Mapping[str, Any]) -> None:
+    `changed` are sources in the place of the release's own.
+    """
+
+    def __init__(self, version: str, replacements: Mapping[str, Any], changed: Mapping[str, bytes]) -> None:
         self.version = version
+        self._changed = changed
         self._replacements = replacements
         self._loaded: dict[str, dict[str, Any]] = {}
 
     def namespace(self, module: str) -> dict[str, Any] | None:
         """The globals of `module` after execution, None when the release has no such module."""
         if module not in self._loaded:
-            source = read_module(self.version, module)
+            source = self._source(module)
             if source is None:
                 return None
             self._loaded[module] = names = self._blank()
@@ -64,7 +68,10 @@ class ReleaseModules:
 
     def tree(self, module: str) -> ast.Module:
         """The syntax tree of `module`, imports untouched."""
-        return ast.parse(read_module(self.version, module) or b"")
+        return ast.parse(self._source(module) or b"")
+
+    def _source(self, module: str) -> bytes | None:
+        return self._changed.get(module) or read_module(self.version, module)
 
     def compiled(self, expression: ast.expr, module: str) -> Callable[[Mapping[str, Any]], Any]:
         """`expression` of `module` as a function of its local variables."""
@@ -91,9 +98,9 @@ class ReleaseModules:
             return getattr(importlib.import_module(module), member)
         if member in self._replacements:
             return self._replacements[member]
-        if f"{module}.{member}" in _OPENED:
+        if f"{module}.{member}" in OPENED:
             return self._module(f"{module}.{member}")
-        names = self.namespace(module) if module in _OPENED else None
+        names = self.namespace(module) if module in OPENED else None
         return Stub(f"{module}.{member}") if names is None or member not in names else names[member]
 
     def _module(self, module: str) -> Any:

@@ -37,7 +37,8 @@ def _side(example: ChangeExample, number: int) -> Extraction:
             gaps = (Gap(place, 1, "loop", example.gaps[number], (example.quantity,)),)
             term = apply("+", term, opaque("loop"))
         source_unit = example.units[number] if example.units else unit
-        formulas[example.quantity] = Formula(term, unit, source_unit, locations=(Span(place, 1, 1),))
+        steps = tuple(filter(None, example.steps[number : number + 1]))
+        formulas[example.quantity] = Formula(term, unit, source_unit, locations=(Span(place, 1, 1),), preceded_by=steps)
     default = example.defaults.get(("before", "after")[number])
     inputs = {}
     if example.input:

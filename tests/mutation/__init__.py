@@ -1,0 +1,1 @@
+"""Real releases with one change, of meaning or of text alone."""
