@@ -275,7 +275,7 @@ def _change(change: Change, base: Revision, head: Revision, page: Page) -> Itera
     affected = [f"{prose(page.scenario_titles.get(name, name))} ({prose(name)})" for name in change.scenarios]
     facts = [
         ("who is affected", ", ".join(affected)),
-        ("only if", code(change.guard)),
+        ("not by default" if is_outside(change) else "only if", code(change.guard)),
         ("how far", prose(change.bound or "")),
     ]
     facts.append(("also moves", ", ".join(map(code, change.affects))))

@@ -146,6 +146,7 @@ class _Overview:
     def change_pages(self) -> Iterator[tuple[str, bytes]]:
         """A page for each change."""
         releases = self._documentation.releases
+        titles = {**self._page.symbol_titles, **self._documentation.quantities}
         for before, release in pairwise(releases):
             compare = compare_link(self._page.upstream, before.revision, release.revision)
             for change in _changes(release):
@@ -161,7 +162,8 @@ class _Overview:
                         words=VERDICTS[change.kind],
                         release=self._named(release.revision),
                         before=self._named(before.revision),
-                        quantity_title=self._documentation.quantities.get(change.quantity, ""),
+                        quantity_title=titles.get(change.quantity, ""),
+                        outside=is_outside(change),
                         scenarios=[
                             {"name": name, "title": self._page.scenario_titles.get(name, name)}
                             for name in change.scenarios
