@@ -14,6 +14,7 @@ from analyzer.application.diff import all_differences
 from analyzer.application.docs.timeline import same_formula
 from analyzer.application.scope import Scope
 from analyzer.application.snapshot import WrittenSnapshot
+from analyzer.domain.errors import UsageError
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
 
@@ -23,7 +24,10 @@ def write_differences(folder: Path, rules: RuleSet) -> Iterator[WrittenSnapshot]
 
     Raises SnapshotError, and UsageError where nothing can be written.
     """
-    snapshots = list(map(SnapshotSource(folder).load, SnapshotSource(folder).releases()))
+    source = SnapshotSource(folder)
+    snapshots = [source.load(name) for name in source.releases()]
+    if not snapshots:
+        raise UsageError("there are no snapshots to compare", where=str(folder), hint="write them with --all")
     pairs = [(base, head) for base, head in pairwise(snapshots) if not same_formula(base.extraction, head.extraction)]
     shipped = ShippedDifferences(folder)
     shipped.keep_only([(base.revision, head.revision) for base, head in pairs])

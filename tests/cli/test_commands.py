@@ -121,6 +121,7 @@ def test_snapshot_of_all_writes_what_differs_between_neighbours_too(analyzer: Ru
 
 def test_snapshot_wants_refs_or_all(analyzer: Run) -> None:
     assert analyzer("snapshot").code == analyzer("snapshot", "v0.4.0", "--all").code == 2
+    assert "there are no snapshots to compare (absent)" in analyzer("snapshot", "--compare", "-o", "absent").err
 
 
 @pytest.mark.parametrize(

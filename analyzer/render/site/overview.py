@@ -211,7 +211,10 @@ class _Overview:
                 for words, index, dashed in labels
             ]
             model = servers[0].name.rpartition(", on ")[0]
-            words = f"KV-cache tokens of one GPU: {model}. What is equal from version to version is a level line."
+            words = (
+                f"KV-cache tokens of one GPU: {model}. What is equal from version to version is a level line; a release"
+                " from before the family was supported sizes it as what it takes it for, or not at all."
+            )
             yield self._chart(f"chart-{safe(scenario)}", f"Tokens: {title}", words, series, from_zero=True)
         machines = list(dict.fromkeys(machine_name(server) for server in self._documentation.servers))
         series = [
