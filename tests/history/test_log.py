@@ -78,6 +78,35 @@ def test_a_change_and_its_revert_are_a_pair(repository: Repository) -> None:
     assert (earlier.commit.sha, earlier.undone_by) == (done, undone)
 
 
+def test_the_same_words_the_other_way_round_elsewhere_take_nothing_back(repository: Repository) -> None:
+    cell = """
+        width = A if self.page_size > 8 else (B if self.server_args.dp_size > 4 else 3)
+        return self.model_config.head_dim * width
+    """
+    repository.commit("Start", tag="v0.1.0", cell=cell.replace("A", "4").replace("B", "2"))
+    repository.commit("Many", cell=cell.replace("A", "4").replace("B", "4"))
+    repository.commit("Pages", cell=cell.replace("A", "2").replace("B", "4"), tag="v0.2.0")
+    entries = log(repository, "v0.1.0", "main").entries
+    assert [(entry.commit.subject, entry.undoes, entry.undone_by) for entry in entries] == [
+        ("Pages", None, None),
+        ("Many", None, None),
+    ]
+
+
+def test_a_change_is_taken_back_whatever_else_changed_in_between(repository: Repository) -> None:
+    repository.commit("Start", tag="v0.1.0")
+    three = "return self.model_config.head_dim * self.model_config.num_hidden_layers * 3"
+    repository.commit("Three", cell=three)
+    repository.commit("Page", cell=three, pool=PAGED)
+    repository.commit("Back", pool=PAGED)
+    marks = {
+        entry.commit.subject: entry.undoes or entry.undone_by for entry in log(repository, "v0.1.0", "main").entries
+    }
+    assert marks["Page"] is None
+    assert marks["Back"]
+    assert marks["Three"]
+
+
 def test_a_formula_that_is_lost_and_found_again_is_told_at_both_commits(repository: Repository) -> None:
     repository.commit("Start", tag="v0.1.0")
     repository.commit("Break", pool="self.max_total_num_tokens = (")

@@ -82,7 +82,8 @@ def trace_line(line: Line, workers: Workers, roots: Sequence[str] = ROOTS) -> Hi
     entries = list(_entries(zip(steps, changes, strict=True)))
     extracted = sum(result.extracted for results in followed.values() for result in results)
     doubtful = {stretches[number + 1].start for root in roots for number in broken(followed[root])}
-    return History(tuple(mark_undone(entries)), extracted, tuple(sorted(doubtful)))
+    pairs = _taken_back(entries, steps, workers)
+    return History(tuple(_mark_undone(entries, pairs)), extracted, tuple(sorted(doubtful)))
 
 
 def with_branches(found: History, line: Line, trace_branch: Callable[[str, str], History]) -> History:
@@ -139,30 +140,72 @@ def reference(commit: Commit) -> CommitReference:
     return CommitReference(commit.sha, commit.date, commit.subject, int(requests[-1]) if requests else None)
 
 
-Key = frozenset[tuple[str, str, str]]
+Key = frozenset[tuple[str, str, str, str]]
 
 
-def _key(entry: LogEntry, *, reversed_: bool = False) -> Key:
-    """What an entry changed, as text; the other way round with `reversed_`."""
-    sides = [
-        (change.quantity, change.before.text if change.before else "", change.after.text if change.after else "")
-        for change in entry.changes
-        if change.kind >= Kind.UNIT
-    ]
-    return frozenset((name, after, before) if reversed_ else (name, before, after) for name, before, after in sides)
+def _key(entry: LogEntry) -> Key:
+    """What an entry changed, and where in the formulas, as text."""
+    return frozenset((change.quantity, change.guard, *_sides(change)) for change in entry.changes if _is_real(change))
 
 
-def mark_undone(entries: Sequence[LogEntry]) -> Iterator[LogEntry]:
-    """`entries`, oldest first, come out newest first, a change and the one that took it back marked as a pair."""
-    open_changes: dict[Key, int] = {}
-    found = list(entries)
+def _sides(change: Change) -> tuple[str, str]:
+    return (change.before.text if change.before else "", change.after.text if change.after else "")
+
+
+def _is_real(change: Change) -> bool:
+    return change.kind >= Kind.UNIT
+
+
+def _taken_back(entries: Sequence[LogEntry], steps: Sequence[Step], workers: Workers) -> list[tuple[int, int]]:
+    """The pairs of entries, oldest first, whose second leaves nothing of what the first one changed.
+
+    What reads like a change the other way round is one only when the formulas before the first and after the second
+    differ in nothing but what others changed in between.
+    """
+    pairs, spans = list[tuple[int, int]](), list[Step]()
+    for older, newer in _reversed(entries):
+        before = _points(steps, entries[older], lambda step: step.before)
+        after = _points(steps, entries[newer], lambda step: step.after)
+        common = [root for root in before if root in after]
+        commit = next(step.commit for step in steps if step.commit.sha == entries[newer].commit.sha)
+        if common:
+            pairs.append((older, newer))
+            spans.append(Step(commit, {root: before[root] for root in common}, {root: after[root] for root in common}))
+    left = workers.compare(spans)
+    return [pair for pair, changes in zip(pairs, left, strict=True) if _is_explained(entries, pair, changes)]
+
+
+def _points(steps: Sequence[Step], entry: LogEntry, side: Callable[[Step], Mapping[str, Point]]) -> dict[str, Point]:
+    """What one side of the steps of an entry is, by root."""
+    return {root: point for step in steps if step.commit.sha == entry.commit.sha for root, point in side(step).items()}
+
+
+def _is_explained(entries: Sequence[LogEntry], pair: tuple[int, int], left: Sequence[Change]) -> bool:
+    """Whether what a pair leaves of its quantities is what the entries between its own changed."""
+    quantities = {change.quantity for change in entries[pair[0]].changes if _is_real(change)}
+    between = {(c.quantity, *_sides(c)) for entry in entries[pair[0] + 1 : pair[1]] for c in entry.changes}
+    found = {(c.quantity, *_sides(c)) for c in left if _is_real(c) and c.quantity in quantities}
+    return found <= between
+
+
+def _reversed(entries: Sequence[LogEntry]) -> Iterator[tuple[int, int]]:
+    """The pairs of entries, oldest first, whose second reads like the first one the other way round."""
+    open_changes: dict[frozenset[tuple[str, str, str]], int] = {}
     for number, entry in enumerate(entries):
-        taken_back = open_changes.pop(_key(entry, reversed_=True), None) if _key(entry) else None
+        sides = [(change.quantity, *_sides(change)) for change in entry.changes if _is_real(change)]
+        taken_back = open_changes.pop(frozenset((name, new, old) for name, old, new in sides), None) if sides else None
         if taken_back is None:
-            open_changes[_key(entry)] = number
+            open_changes[frozenset(sides)] = number
         else:
-            found[number] = replace(entry, undoes=entries[taken_back].commit.sha)
-            found[taken_back] = replace(found[taken_back], undone_by=entry.commit.sha)
+            yield taken_back, number
+
+
+def _mark_undone(entries: Sequence[LogEntry], pairs: Sequence[tuple[int, int]]) -> Iterator[LogEntry]:
+    """`entries`, oldest first, come out newest first, a change and the one that took it back marked as a pair."""
+    found = list(entries)
+    for one, other in pairs:
+        found[other] = replace(found[other], undoes=entries[one].commit.sha)
+        found[one] = replace(found[one], undone_by=entries[other].commit.sha)
     yield from reversed(found)
 
 
