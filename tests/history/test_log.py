@@ -80,12 +80,12 @@ def test_a_change_and_its_revert_are_a_pair(repository: Repository) -> None:
 
 def test_the_same_words_the_other_way_round_elsewhere_take_nothing_back(repository: Repository) -> None:
     cell = """
-        width = A if self.page_size > 8 else (B if self.server_args.dp_size > 4 else 3)
+        width = (A if self.page_size > 8 else 1) + (B if self.server_args.dp_size > 4 else 1)
         return self.model_config.head_dim * width
     """
-    repository.commit("Start", tag="v0.1.0", cell=cell.replace("A", "4").replace("B", "2"))
+    repository.commit("Start", tag="v0.1.0", cell=cell.replace("A", "4").replace("B", "6"))
     repository.commit("Many", cell=cell.replace("A", "4").replace("B", "4"))
-    repository.commit("Pages", cell=cell.replace("A", "2").replace("B", "4"), tag="v0.2.0")
+    repository.commit("Pages", cell=cell.replace("A", "6").replace("B", "4"), tag="v0.2.0")
     entries = log(repository, "v0.1.0", "main").entries
     assert [(entry.commit.subject, entry.undoes, entry.undone_by) for entry in entries] == [
         ("Pages", None, None),
