@@ -159,7 +159,7 @@ def _negate_twice(function: Function, tree: ast.AST) -> bool:
 
 def _say_more(function: Function, tree: ast.AST) -> bool:
     del tree
-    said = ast.parse('"""Says more than it did."""\nprint("and so does this line")').body
+    said = ast.parse('"""Says more than it did."""\n"and so does this line".strip()').body
     function.body = [*said, *function.body]
     return True
 
