@@ -8,7 +8,7 @@ import html5lib
 import pytest
 
 from analyzer.adapters.expressions import parse_expression
-from analyzer.domain.terms import opaque, symbol
+from analyzer.domain.terms import constant, opaque, raw_apply, symbol
 from analyzer.render.site.mathml import math
 
 
@@ -57,3 +57,11 @@ def test_names_are_escaped(name: str) -> None:
         assert "<script" not in text
         assert "<h1" not in text
         assert "\u202e" not in text
+
+
+def test_a_comprehension_reads_as_one() -> None:
+    element = opaque("each#0")
+    clause = opaque("for", [element, symbol("layers"), symbol("wanted")])
+    loop = opaque("each", [constant("list"), clause, raw_apply("+", [element, constant(1)])])
+    text = re.sub(r"<[^>]+>", "", str(math(opaque("len", [loop])))).replace("&nbsp;", " ")
+    assert text == "len([element+1 for element in layers if wanted])"

@@ -7,6 +7,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from analyzer.domain.characters import printable
+from analyzer.domain.iteration import EACH, FOR, is_clause
 from analyzer.domain.notation import CLOSED, OPEN, SCALES, Piece, operand, operands, shared_names, text_leaf, write
 from analyzer.domain.operators import OPERATORS
 from analyzer.domain.terms import (
@@ -27,6 +28,11 @@ _WIDE: Final = 60
 # ruff: noqa: RUF001
 
 _PARENTHESES: Final = ('<mrow><mo stretchy="true">(</mo>', '<mo stretchy="true">)</mo></mrow>')
+_LOOP_BRACKETS: Final[dict[Scalar, tuple[str, str]]] = {
+    "list": ("<mo>[</mo>", "<mo>]</mo>"),
+    "set": ("<mo>{</mo>", "<mo>}</mo>"),
+    "dict": ("<mo>{</mo>", "<mo>}</mo>"),
+}
 _AROUND: Final = {
     "floor": ("<mo>⌊</mo>", "<mo>⌋</mo>"),
     "ceil": ("<mo>⌈</mo>", "<mo>⌉</mo>"),
@@ -118,12 +124,16 @@ def _piece(term: Term, parts: tuple[Piece, ...]) -> Piece:
             return _apply(op, parts)
         case Conditional():
             return _cases(*parts)
+        case Opaque(name, args) if name in (EACH, FOR) and len(parts) > 1:
+            return _loop(name, args, parts)
         case Opaque(name, _) if parts:
             return _call(name.removesuffix("()"), parts)
         case Constant(value):
             return _constant(value)
-        case Symbol(name) | Opaque(name, _):
+        case Symbol(name):
             return Piece(_name(name))
+        case Opaque():
+            return Piece(_name(text_leaf(term).text))
         case _:
             return Piece(f"<mtext>{_text(text_leaf(term).text)}</mtext>")
 
@@ -136,6 +146,21 @@ def _cases(guard: Piece, then: Piece, otherwise: Piece) -> Piece:
 
 def _call(name: str, parts: tuple[Piece, ...]) -> Piece:
     return Piece(f"<mrow>{_name(name)}<mo>(</mo>{_listed(parts)}<mo>)</mo></mrow>")
+
+
+def _loop(name: str, args: tuple[Term, ...], parts: tuple[Piece, ...]) -> Piece:
+    """A comprehension or one of its clauses; a generator is written as what it is the argument of."""
+    if name == FOR:
+        conditions = "".join(f"{_word('if')}{part.guard.within(1, _PARENTHESES)}" for part in parts[2:])
+        return Piece(f"<mrow>{_word('for')}{parts[0].text}{_word('in')}{parts[1].text}{conditions}</mrow>")
+    clauses = "".join(part.text for part, arg in zip(parts, args, strict=True) if is_clause(arg))
+    elements = "<mo>:</mo>".join(part.text for part, arg in zip(parts[1:], args[1:], strict=True) if not is_clause(arg))
+    left, right = _LOOP_BRACKETS.get(args[0].value, ("", "")) if isinstance(args[0], Constant) else ("", "")
+    return Piece(f"<mrow>{left}{elements}{clauses}{right}</mrow>")
+
+
+def _word(text: str) -> str:
+    return f"<mtext>&nbsp;{text}&nbsp;</mtext>"
 
 
 def _listed(parts: tuple[Piece, ...]) -> str:
