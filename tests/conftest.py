@@ -20,7 +20,6 @@ KNOWN_LIMITS: Final = {
     "test_the_value_path_in_order": "a count that is set in the statement that computes it comes before its budget",
     "[an item of unknown position]": "a list item set at a symbolic place",
     "test_no_source_can_exhaust_the_machine[nested loops]": "nested long loops end in a recursion error",
-    "[a named tuple]": "a named tuple is not unpacked",
     "test_a_factory_of_several_classes": "an attribute set by super().__init__ and changed after it",
     "release_computes[0.5.16-dsv4]": "a pool asserts its page size before the count is stored",
     "release_computes[0.5.18-dsv4]": "a pool asserts its page size before the count is stored",

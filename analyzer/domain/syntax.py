@@ -178,9 +178,19 @@ class Walrus:
 
 @dataclass(frozen=True, slots=True)
 class FormattedString:
-    """An f-string; only its interpolated expressions are kept."""
+    """An f-string: literal text and interpolated expressions in order, and whether none has a format of its own."""
 
     parts: tuple[Expr, ...]
+    is_plain: bool
+    line: int = _line()
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """What a generator hands out; with `delegates`, each element of the value (``yield from``)."""
+
+    value: Expr | None
+    delegates: bool
     line: int = _line()
 
 
@@ -212,6 +222,7 @@ Expr = Union[
     Comprehension,
     Walrus,
     FormattedString,
+    Yield,
     Unsupported,
 ]
 

@@ -92,6 +92,10 @@ class ExpressionLowering:
                 return ir.IfExpression(self.expr(test), self.expr(body), self.expr(orelse), line)
             case cst.NamedExpr(target=cst.Name(value=name), value=value):
                 return ir.Walrus(name, self.expr(value), line)
+            case cst.Yield(value=value):
+                delegates = isinstance(value, cst.From)
+                inner = value.item if isinstance(value, cst.From) else value
+                return ir.Yield(None if inner is None else self.expr(inner), delegates, line)
             case cst.Lambda(params=params, body=body):
                 return ir.Lambda(self.parameters(params), self.expr(body), line)
             case _:
@@ -119,19 +123,34 @@ class ExpressionLowering:
                 return ir.Literal(value, line)
             if isinstance(value, bytes):
                 return ir.Unsupported("bytes literal", self.text(node), line)
+        return self._interpolated(node, line)
+
+    def _interpolated(self, node: cst.BaseString, line: int) -> ir.FormattedString:
         parts: list[ir.Expr] = []
         stack: list[cst.CSTNode] = [node]
+        is_plain = True
         while stack:
             current = stack.pop()
-            if isinstance(current, cst.ConcatenatedString):
-                stack.extend((current.right, current.left))
-            elif isinstance(current, cst.FormattedString):
-                parts.extend(
-                    self.expr(part.expression)
-                    for part in current.parts
-                    if isinstance(part, cst.FormattedStringExpression)
-                )
-        return ir.FormattedString(tuple(parts), line)
+            match current:
+                case cst.ConcatenatedString(left=left, right=right):
+                    stack += (right, left)
+                case cst.FormattedString(parts=inner):
+                    stack += reversed(inner)
+                case cst.SimpleString():
+                    parts.append(ir.Literal(str(current.evaluated_value), line))
+                case cst.FormattedStringText(value):
+                    parts.append(ir.Literal(value.replace("{{", "{").replace("}}", "}"), line))
+                    is_plain = is_plain and "\\" not in value
+                case cst.FormattedStringExpression(expression, conversion, format_spec, equal=equal):
+                    parts.append(self.expr(expression))
+                    if conversion or format_spec or equal:
+                        is_plain = False
+                        spec = "".join(self.text(part) for part in format_spec or ())
+                        label = self.text(expression) + "=" if equal else ""
+                        parts.append(ir.Literal(f"{label}!{conversion or ''}:{spec}", line))
+                case _:
+                    is_plain = False
+        return ir.FormattedString(tuple(parts), is_plain, line)
 
     def _argument(self, arg: cst.Arg) -> ir.Argument:
         if arg.keyword is None:

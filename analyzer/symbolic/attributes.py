@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _MAX_OBJECTS = 4096
 STRING_METHODS = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
 ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_NUMBER_ENUMS = frozenset({"IntEnum", "IntFlag"})
 _OWN = "own "
 
 
@@ -211,9 +212,27 @@ class Attributes:
         if name in ("name", "_name_"):
             return constant(member)
         if name in ("value", "_value_"):
-            return self.machine.toplevel.field_value(facts, facts.fields[member])
+            return self._member_value(facts, member)
         method = self.find_method(key, name)
         return None if method is None else self.machine.members.bind(target, method[1], method[0])
+
+    def _member_value(self, facts: ClassFacts, member: str) -> Term:
+        """What stands behind a member; ``auto()`` counts on from the member before it."""
+        value: Term = constant(0)
+        for name, field in facts.fields.items():
+            own = self.machine.toplevel.field_value(facts, field)
+            counts = isinstance(own, Opaque) and own.name.removesuffix("()") == "enum.auto"
+            value = self.machine.apply("+", value, constant(1)) if counts and isinstance(value, Constant) else own
+            if name == member:
+                break
+        return value
+
+    def number(self, leaf: Term) -> Term:
+        """A member of an enum of numbers as the number that it is; anything else as it is."""
+        key = self.enum_classes.get(leaf)
+        if key is None or not isinstance(leaf, Atom) or not self.machine.program.base_names(key) & _NUMBER_ENUMS:
+            return leaf
+        return self._member_value(self.machine.program.class_facts(key), leaf.name.rsplit(".", 1)[-1])
 
     def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
         if target is CONFIG:
@@ -368,6 +387,14 @@ class Attributes:
             if name in cls.methods:
                 return cls.key, cls.methods[name]
         return None
+
+    def special_method(self, target: Term, name: str) -> Term | None:
+        """The method called `name` of an object's own class, bound to it; None when it has none."""
+        info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
+        if info is None or info.class_key is None:
+            return None
+        found = self.find_method(info.class_key, name)
+        return None if found is None else self.machine.members.bind(target, found[1], found[0])
 
     def _read_symbolic(self, target: Handle, info: ObjectInfo, name: str) -> Term:
         """An attribute of an instance whose constructor was not seen, or that nothing seen has set."""

@@ -39,8 +39,8 @@ NAMES = frozenset(
         "int", "float", "bool", "str", "abs", "round", "min", "max", "sum", "len", "range", "any", "all",
         "isinstance", "issubclass", "getattr", "hasattr", "setattr", "callable", "list", "tuple", "set",
         "frozenset", "dict", "sorted", "enumerate", "zip", "print", "super", "type", "next", "iter", "id",
-        "reversed", "map", "filter", "repr", "vars", "object", "hash", "open", "bytes", "staticmethod", "classmethod",
-        "property",
+        "reversed", "divmod", "map", "filter", "repr", "vars", "object", "hash", "open", "bytes", "staticmethod",
+        "classmethod", "property",
     }
 )  # fmt: skip  # one name a line would hide the list
 
@@ -79,6 +79,7 @@ class Builtins:
             "dict": self._dict,
             "enumerate": self._enumerate,
             "zip": self._zip,
+            "divmod": self._divmod,
             "print": lambda a, k, s: NONE,
             "super": self._super,
             "type": self._type,
@@ -117,11 +118,22 @@ class Builtins:
                 args = items
             if "default" in keywords and not args:
                 return keywords["default"]
+            if "key" in keywords and len(args) > 1:
+                return self._by_key(op, args, keywords["key"], state)
             if not args:
                 return raising("ValueError")
             return self.machine.apply(op, *args) if len(args) > 1 else self.machine.value(args[0])
 
         return extremum
+
+    def _by_key(self, op: str, items: Arguments, key: Term, state: State) -> Term:
+        """The first of the elements for which the key is largest or smallest."""
+        best, measure = items[0], self.machine.value(self.machine.calls.call(key, (items[0],), {}, state))
+        for item in items[1:]:
+            other = self.machine.value(self.machine.calls.call(key, (item,), {}, state))
+            better = self.machine.apply(">" if op == "max" else "<", other, measure)
+            best, measure = conditional(better, item, best), conditional(better, other, measure)
+        return best
 
     def _reduce(self, op: str, sequence: Term, keywords: Keywords, state: State) -> Term:
         whole = self.machine.sequences.term(sequence, state)
@@ -165,7 +177,7 @@ class Builtins:
         return self.machine.external_argument(found)
 
     def _sum(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        start = args[1] if len(args) > 1 else constant(0)
+        start = args[1] if len(args) > 1 else keywords.get("start", constant(0))
         return self.machine.each_leaf(args[0], state, lambda leaf, s: self._sum_leaf(leaf, start, s))
 
     def _sum_leaf(self, leaf: Term, start: Term, state: State) -> Term:
@@ -344,10 +356,15 @@ class Builtins:
 
     def _enumerate(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         items = self.items(args[0], state)
+        start = self.machine.value(args[1] if len(args) > 1 else keywords.get("start", constant(0)))
         if items is None:
-            return opaque("enumerate", (self.sequence(args[0], state),))
-        pairs = (self.machine.tuple_of((constant(i), item)) for i, item in enumerate(items))
-        return self.machine.tuple_of(tuple(pairs))
+            sequence = self.sequence(args[0], state)
+            return opaque("enumerate", (sequence,) if start is constant(0) else (sequence, start))
+        numbers = (self.machine.apply("+", start, constant(i)) for i in range(len(items)))
+        return self.machine.tuple_of(tuple(map(self.machine.tuple_of, zip(numbers, items, strict=True))))
+
+    def _divmod(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        return self.machine.tuple_of((self.machine.apply("//", *args), self.machine.apply("%", *args)))
 
     def _zip(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         columns = [self.items(arg, state) for arg in args]

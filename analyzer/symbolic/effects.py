@@ -17,7 +17,8 @@ class StatementEffects:
 
     `leaves` tells whether control can leave the statement (return, break, continue), `returns` whether
     the function can end in it, `raises`
-    whether it can raise on purpose, `changes` whether it changes a container or sets an attribute by name.
+    whether it can raise on purpose, `changes` whether it changes a container or sets an attribute by name,
+    `yields` whether it hands something out of a generator.
     """
 
     calls: frozenset[str]
@@ -28,6 +29,7 @@ class StatementEffects:
     returns: bool
     raises: bool
     changes: bool
+    yields: bool
 
 
 _known: dict[int, tuple[object, StatementEffects]] = {}
@@ -50,7 +52,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
     writes: set[str] = set()
     own: set[str] = set()
     binds: set[str] = set()
-    leaves = returns = raises = changes = False
+    leaves = returns = raises = changes = yields = False
     for node in walk_syntax(root):
         match node:
             case ir.If() | ir.For() | ir.While() | ir.Try() | ir.With() if node is not root:
@@ -61,6 +63,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 binds |= inner.binds
                 leaves, returns = leaves or inner.leaves, returns or inner.returns
                 raises, changes = raises or inner.raises, changes or inner.changes
+                yields = yields or inner.yields
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
                 # A function that is handed on may be called.
@@ -83,6 +86,8 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 binds.update(binding.name for binding in bindings)
             case ir.Return():
                 leaves = returns = True
+            case ir.Yield():
+                yields = True
             case ir.Jump(kind=kind) if kind != "pass":
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
@@ -99,7 +104,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
         # What breaks or continues a loop stays inside it.
         leaves = returns
     return StatementEffects(
-        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, returns, raises, changes
+        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, returns, raises, changes, yields
     )
 
 

@@ -35,6 +35,12 @@ from analyzer.symbolic.world import FunctionValue, item_key
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
+# The local, of no name that a source could give, in which a generator collects what it hands out.
+YIELDED: Final = "<yielded>"
+_OPERATOR_METHODS: Final = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip  # a table
 _LONGEST_NAME: Final = 80
 
 
@@ -131,7 +137,9 @@ class Expressions:
                 state.env[target] = self.evaluate(value, state)
                 return state.env[target]
             case ir.FormattedString():
-                return opaque("text")
+                return self._formatted(node, state)
+            case ir.Yield(value, delegates):
+                return self._yield(value, state, delegates=delegates)
             case ir.Starred(value):
                 return self.evaluate(value, state)
             case ir.Unsupported(reason, text):
@@ -141,6 +149,28 @@ class Expressions:
                 return self.machine.world.unknown(name, f"{reason} is not interpreted", self.machine.span, *rest)
             case _:
                 return opaque(type(node).__name__)
+
+    def _formatted(self, node: ir.FormattedString, state: State) -> Term:
+        """The text of an f-string where its parts are known, else a function of them."""
+        parts = [self.machine.plain(self.evaluate(part, state)) for part in node.parts]
+        known = [part.value for part in parts if isinstance(part, Constant)]
+        if node.is_plain and len(known) == len(parts):
+            return constant("".join(map(str, known)))
+        return opaque("text", parts)
+
+    def _yield(self, value: ir.Expr | None, state: State, *, delegates: bool) -> Term:
+        """Add to what the generator at hand has handed out so far."""
+        made = NONE if value is None else self.evaluate(value, state)
+        items = self.machine.calls.builtins.items(made, state) if delegates else (made,)
+        added = (opaque("*", (self.machine.external_argument(made),)),) if items is None else items
+        before = state.env.get(YIELDED, self.machine.tuple_of(()))
+        state.env[YIELDED] = map_leaves(before, lambda leaf: self._with_items(leaf, added))
+        return NONE
+
+    def _with_items(self, leaf: Term, added: tuple[Term, ...]) -> Term:
+        if isinstance(leaf, Apply) and leaf.op == "tuple":
+            return self.machine.tuple_of((*leaf.args, *added))
+        return opaque("yielded", (leaf, *map(self.machine.plain, added)))
 
     def guard(self, node: ir.Expr, state: State) -> Term:
         """The truth of `node` under what the path assumes."""
@@ -208,13 +238,27 @@ class Expressions:
         if op in ("-", "&", "|") and self._is_container(a):
             return self._set_operation(op, a, b, state)
         if op == "%" and isinstance(a, Constant) and isinstance(a.value, str):
-            return opaque("text")
+            return opaque("text", (a, self.machine.external_argument(b)))
         if op == "|" and all(map(_is_type, (a, b))):
             # To `isinstance`, a union is what a tuple is.
             return self.machine.tuple_of(tuple(part for value in (a, b) for part in _types(value)))
+        own = self._overloaded(op, a, b, state)
+        if own is not None:
+            return own
         if any(isinstance(value, Handle) and value.kind != "bag" for value in (a, b)):
             return opaque(op, (self.machine.external_argument(a), self.machine.external_argument(b)))
         return self.machine.apply(op, a, b)
+
+    def _overloaded(self, op: str, a: Term, b: Term, state: State) -> Term | None:
+        """The result of a method of the operands' own classes that spells `op`; None when they have none."""
+        name = _OPERATOR_METHODS.get(op)
+        if name is None:
+            return None
+        for target, method, other in ((a, f"__{name}__", b), (b, f"__r{name}__", a)):
+            bound = self.machine.attributes.special_method(target, method)
+            if bound is not None:
+                return self.machine.calls.call(bound, (other,), {}, state)
+        return None
 
     def _is_container(self, value: Term) -> bool:
         if isinstance(value, Handle):

@@ -17,6 +17,7 @@ from analyzer.domain.terms import (
     constant,
     handle,
     opaque,
+    raising,
 )
 from analyzer.symbolic.dtypes import element_size
 from analyzer.symbolic.state import State
@@ -29,6 +30,8 @@ Keywords = Mapping[str, Term]
 # The device as a heap object.
 _DEVICE = handle("device", "memory")
 _LOG_METHODS = frozenset({"debug", "info", "warning", "error", "warn", "exception", "critical", "log"})
+
+_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"}
 
 
 class Externals:
@@ -55,6 +58,9 @@ class Externals:
             "copy.copy": lambda a, k, s: a[0],
             "copy.deepcopy": lambda a, k, s: a[0],
             "rpyc.utils.classic.obtain": lambda a, k, s: a[0],
+            "typing.cast": lambda a, k, s: a[1] if len(a) > 1 else k["val"],
+            "functools.reduce": self._reduce,
+            **{f"operator.{name}": self._operator(op) for name, op in _OPERATORS.items()},
             "functools.lru_cache": lambda a, k, s: handle("builtin", "nothing"),
         }
 
@@ -117,6 +123,20 @@ class Externals:
         if getattr(dtype, "name", "") == "torch.float32":
             value = self.machine.apply("float32", value)
         return self.machine.world.container("tensor", state, {"value": value})
+
+    def _operator(self, op: str) -> Callable[[Arguments, Keywords, State], Term]:
+        return lambda args, keywords, state: self.machine.apply(op, *args)
+
+    def _reduce(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        function, sequence, *initial = args
+        items = self.machine.calls.builtins.items(sequence, state)
+        if items is None:
+            plain = (self.machine.external_argument(function), self.machine.calls.builtins.sequence(sequence, state))
+            return opaque("functools.reduce", (*plain, *map(self.machine.plain, initial)))
+        result, *rest = (*initial, *items) or (raising("TypeError"),)
+        for item in rest:
+            result = self.machine.calls.call(function, (result, item), {}, state)
+        return result
 
     def _all_reduce(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         tensor = self.machine.force(args[0])

@@ -48,7 +48,8 @@ class Loops:
         if items is None and self._folds.run(node, iterable, state):
             return Outcome(state, [])
         if items is None or len(items) > _MAX_UNROLL or self._unrolled > _MAX_ITERATIONS:
-            return self._havoc(node.body, node.target, state, f"a loop over {UNKNOWN_LENGTH}")
+            over = self.machine.calls.builtins.sequence(iterable, state)
+            return self._havoc(node, over, state, f"a loop over {UNKNOWN_LENGTH}")
         return self._for_each(node, items, state)
 
     def _for_either(self, node: ir.For, iterable: Conditional, state: State) -> Outcome:
@@ -121,6 +122,7 @@ class Loops:
 
     def _repeat(self, node: ir.While, state: State) -> Outcome:
         exits: list[Exit] = []
+        guard: Term = TRUE
         for _ in range(_MAX_UNROLL):
             guard = self.machine.expressions.guard(node.test, state)
             if guard is FALSE:
@@ -134,42 +136,47 @@ class Loops:
             if resumed is None or broken:
                 return Outcome(self._rejoin(broken, resumed), exits)
             state = resumed
-        return self._havoc(node.body, None, state, "a loop whose condition is not decided")
+        return self._havoc(node, guard, state, "a loop whose condition is not decided")
 
-    def _havoc(self, body: tuple[ir.Stmt, ...], target: ir.Expr | None, state: State, reason: str) -> Outcome:
-        """A loop that cannot be unrolled: what its body assigns becomes unknown."""
+    def _havoc(self, node: ir.For | ir.While, over: Term, state: State, reason: str) -> Outcome:
+        """A loop that cannot be unrolled: what its body assigns becomes unknown.
+
+        `over` is what it runs over, or the condition under which it starts.
+        """
+        body = node.body
         for name in sorted(frozenset[str]().union(*(effects_of(statement).binds for statement in body))):
             # A container that the body changes has to be there before it.
             self.machine.force(state.env.get(name, NONE))
         trial, place = state.fork(), self.machine.span
-        if target is not None:
-            self.machine.statements.bind(target, opaque("each"), trial)
+        if isinstance(node, ir.For):
+            self.machine.statements.bind(node.target, opaque("each"), trial)
         before, counter = state.fork(), self.machine.world.counter
         outcome = self.machine.statements.run(body, trial)
         self.machine.span = place
         after = [e.state for e in outcome.exits if e.kind in ("continue", "break")]
         for final in (*after, outcome.fall):
             if final is not None:
-                self._forget(before, final, counter, reason, state)
+                self._forget(before, final, counter, (reason, over), state)
         left = [e for e in outcome.exits if e.kind == "return"]
         if not left:
             return Outcome(state, [])
-        value = self._after_loop("return", left[0].value, reason)
+        value = self._after_loop("return", left[0].value, (reason, over))
         return Outcome(state, [Exit("return", truth(value), value, state.fork(), left[0].span)])
 
-    def _forget(self, before: State, final: State, counter: int, reason: str, state: State) -> None:
+    def _forget(self, before: State, final: State, counter: int, loop: tuple[str, Term], state: State) -> None:
         """Make unknown in `state` what one iteration from `before` to `final` changes."""
         for name, value in final.env.items():
             if before.env.get(name) is not value:
-                state.env[name] = self._after_loop(name, value, reason)
+                state.env[name] = self._after_loop(name, value, loop)
         for owner, attributes in final.heap.items():
             if not self.machine.world.is_newer(owner, counter):
                 known = {**self.machine.world.base.get(owner, {}), **before.heap.get(owner, {})}
                 for name, value in attributes.items():
                     if known.get(name) is not value:
-                        state.write(owner, name, self._after_loop(name, value, reason))
+                        state.write(owner, name, self._after_loop(name, value, loop))
 
-    def _after_loop(self, name: str, value: Term, reason: str) -> Term:
-        """What is unknown after a loop: a function of what one iteration computes, so that a changed body shows."""
+    def _after_loop(self, name: str, value: Term, loop: tuple[str, Term]) -> Term:
+        """What is unknown after a loop, so that a changed one shows: a function of its head and of one iteration."""
+        reason, over = loop
         once = self.machine.external_argument(self.machine.force(value))
-        return self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, once)
+        return self.machine.world.unknown(f"loop:{name}", reason, self.machine.span, self.machine.plain(over), once)

@@ -18,6 +18,7 @@ from analyzer.domain.terms import (
     TRUE,
     Apply,
     Conditional,
+    Constant,
     Handle,
     Opaque,
     Raise,
@@ -322,6 +323,8 @@ class Machine:
     def apply(self, op: str, *args: Term) -> Term:
         """An operation at the current place."""
         values = [self.value(arg) for arg in args]
+        if op not in _COMPARES_EQUAL or any(isinstance(value, Constant) for value in values):
+            values = [build.map_leaves(value, self.attributes.number) for value in values]
         if op in _COMPARES_EQUAL and NONE in values:
             values = [build.map_leaves(value, self._present) for value in values]
         term = build.apply(op, *values)
@@ -365,6 +368,10 @@ class Machine:
         if counted is not None:
             return self.canonical(counted)
         info = self.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+        for name in ("__bool__", "__len__"):
+            method = self.attributes.special_method(leaf, name)
+            if method is not None:
+                return build.truth(self.value(self.calls.call(method, (), {}, state)))
         if info is None or info.kind not in ("list", "dict"):
             return leaf
         found = self.sequences.truth(leaf, state)

@@ -58,12 +58,24 @@ class Sequences:
             case Constant(str(text)):
                 return [(TRUE, constant(character)) for character in text]
             case Handle("object", _):
+                names = self._tuple_fields(value)
+                if names is not None:
+                    return [(TRUE, self.machine.attributes.read(value, name, state)) for name in names]
                 return self._held(value, state)
             case Handle("class", key) if self.machine.program.base_names(key) & ENUM_BASES:
                 fields = self.machine.program.class_facts(key).fields
                 return [(TRUE, self.machine.attributes.read(value, name, state)) for name in fields]
             case _:
                 return None
+
+    def _tuple_fields(self, value: Handle) -> list[str] | None:
+        """The names of the elements of a named tuple, in order; None for another object."""
+        info = self.machine.world.objects.get(value)
+        if info is None or info.class_key is None:
+            return None
+        if "NamedTuple" not in self.machine.program.base_names(info.class_key):
+            return None
+        return list(self.machine.program.class_facts(info.class_key).fields)
 
     def _either(self, value: Conditional, state: State) -> list[Element] | None:
         """Those of one branch, then those of the other, where only one can be there."""

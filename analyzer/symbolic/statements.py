@@ -12,6 +12,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    Apply,
     Handle,
     Raise,
     Term,
@@ -21,6 +22,7 @@ from analyzer.domain.terms import (
     symbols_of,
 )
 from analyzer.symbolic.effects import effects_of, walk_syntax
+from analyzer.symbolic.expressions import YIELDED
 from analyzer.symbolic.handlers import Handlers
 from analyzer.symbolic.loops import Loops
 from analyzer.symbolic.outcome import Exit, Outcome
@@ -56,7 +58,11 @@ class Statements:
 
     def function(self, body: tuple[ir.Stmt, ...], state: State) -> Term:
         """Execute a function body; `state` becomes the state after it, and the result is returned."""
-        outcome = self.run(body, state.fork())
+        start = state.fork()
+        generates = any(effects_of(statement).yields for statement in body)
+        if generates:
+            start.env[YIELDED] = self.machine.tuple_of(())
+        outcome = self.run(body, start)
         exits = list(outcome.exits)
         if outcome.fall is not None:
             exits.append(Exit("return", TRUE, NONE, outcome.fall))
@@ -74,7 +80,7 @@ class Statements:
                 value = conditional(leave.guard, leave.value, value)
             final = self.machine.merge(leave.guard, leave.state, final)
         state.become(final)
-        return state.refine(value)
+        return state.refine(state.env[YIELDED] if generates else value)
 
     def block(self, body: tuple[ir.Stmt, ...], state: State) -> None:
         """Execute statements that are expected to fall through, in place."""
@@ -156,7 +162,9 @@ class Statements:
         relevance = self.machine.relevance
         if self.machine.measuring and not effects.calls.isdisjoint(self.machine.rules.anchors["freeing_functions"]):
             return True
-        if effects.leaves or effects.calls & relevance.names or effects.writes & relevance.relevant.keys():
+        if effects.yields or effects.leaves:
+            return True
+        if effects.calls & relevance.names or effects.writes & relevance.relevant.keys():
             return True
         owner = self._owner(state)
         if any(relevance.concerns(owner, name) for name in effects.own_writes):
@@ -238,7 +246,7 @@ class Statements:
                 for context, target in items:
                     entered = self.machine.expressions.evaluate(context, state)
                     if target is not None:
-                        self.bind(target, entered, state)
+                        self.bind(target, self.machine.each_leaf(entered, state, self._entered), state)
                 return self.run(body, state)
             case ir.UnsupportedStatement(reason, text, binds, leaves):
                 before = self.machine.external_arguments(state.env[name] for name in binds if name in state.env)
@@ -252,6 +260,15 @@ class Statements:
             case _:
                 pass
         return Outcome(state, [])
+
+    def _entered(self, context: Term, state: State) -> Term:
+        """What ``with`` binds: the result of the context's own method, or what its generator hands out."""
+        enter = self.machine.attributes.special_method(context, "__enter__")
+        if enter is not None:
+            return self.machine.calls.call(enter, (), {}, state)
+        if isinstance(context, Apply) and context.op == "tuple":
+            return context.args[0] if context.args else raising("RuntimeError")
+        return context
 
     # ---- assignment ----------------------------------------------------------------------
 
@@ -317,6 +334,14 @@ class Statements:
         return opaque("item", (self.machine.external_argument(leaf), constant(index)))
 
     def _augment(self, node: ir.Augment, state: State) -> None:
+        if node.op == "+" and isinstance(node.value, ir.Sequence | ir.Comprehension):
+            # A list grows where it is, for everybody who holds it.
+            grown = self.machine.force(self.machine.expressions.evaluate(node.target, state))
+            info = self.machine.world.objects.get(grown) if isinstance(grown, Handle) else None
+            if isinstance(grown, Handle) and info is not None and info.kind == "list":
+                added = self.machine.expressions.evaluate(node.value, state)
+                self.machine.sequences.extend(grown, added, state)
+                return
         expression = ir.Binary(node.op, node.target, node.value, node.line)
         # An attribute is read now: later it would be what is written here.
         evaluate = (
