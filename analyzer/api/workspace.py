@@ -84,6 +84,7 @@ class Workspace:
         self._options = options
         self._exit = ExitStack()
         self._sides: dict[str, Side] = {}
+        self._no_clone: RepositoryError | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -209,12 +210,20 @@ class Workspace:
         path = self._clone_path
         if path is not None:
             return self._exit.enter_context(GitRepository(path, may_fetch=path == self._own_clone))
+        return self._exit.enter_context(GitRepository(self._made_clone(), may_fetch=True))
+
+    def _made_clone(self) -> Path:
+        """The clone, made now; what failed once is not tried again for the next ref."""
         from analyzer.adapters.clone import clone_to_cache
 
-        made = clone_to_cache(
-            os.environ.get(REMOTE_VARIABLE) or DEFAULT_REMOTE, self._own_clone, self._options.progress
-        )
-        return self._exit.enter_context(GitRepository(made, may_fetch=True))
+        if self._no_clone is not None:
+            raise self._no_clone
+        url = os.environ.get(REMOTE_VARIABLE) or DEFAULT_REMOTE
+        try:
+            return clone_to_cache(url, self._own_clone, self._options.progress)
+        except RepositoryError as error:
+            self._no_clone = error
+            raise
 
     @cached_property
     def snapshots(self) -> SnapshotSource:
@@ -360,10 +369,12 @@ class Workspace:
             return self._extracted(self.versions, spec)
         stored = self.snapshots.load(spec)
         if stored.rules_digest != self.rules.digest:
+            known = self._no_clone
             try:
                 return self._extracted(self.versions, spec)
             except RepositoryError as error:
-                self._options.progress.note(f"{error}; the snapshot in use was made with other rules")
+                if error is not known:
+                    self._options.progress.note(f"{error}; the snapshot in use was made with other rules")
         self._options.progress.note(f"no clone of SGLang here: {spec} is taken from a snapshot")
         return self._stored(self.snapshots, spec)
 

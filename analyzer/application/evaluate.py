@@ -325,28 +325,27 @@ def _sources(name: str, extraction: Extraction, rules: RuleSet) -> list[Term]:
 
 
 def missing_inputs(term: Term, binding: Binding, extraction: Extraction) -> set[str]:
-    """The inputs that `term` lacks on the branches that the known ones lead to.
+    """The inputs that `term` lacks on the branches that the known ones lead to; empty when none would help.
 
-    A sub-quantity is not named when what it lacks itself can be.
+    A sub-quantity is not named when what it lacks itself can be given.
     """
-    missing: set[str] = set()
-    seen: set[int] = set()
+    known: dict[Term, frozenset[str] | None] = {}
 
-    def visit(node: Term) -> None:
-        if id(node) in seen:
-            return
-        seen.add(id(node))
-        if not _lacks_value(node, binding):
-            return
-        found = len(missing)
-        for part in _lacking(node, binding, extraction):
-            visit(part)
-        if isinstance(node, Symbol) and len(missing) == found:
-            missing.add(node.name)
+    def visit(node: Term) -> frozenset[str] | None:
+        """The inputs that would give `node` its value; None when none can."""
+        if node in known:
+            return known[node]
+        known[node] = frozenset()
+        parts = [part for part in _lacking(node, binding, extraction) if _lacks_value(part, binding)]
+        needs = [needed for needed in map(visit, parts) if needed is not None]
+        found = frozenset().union(*needs) if len(needs) == len(parts) else None
+        if not found and isinstance(node, Symbol) and binding.is_declared(node.name):
+            found = frozenset({node.name})
+        known[node] = found or None
+        return known[node]
 
     with deep_recursion():
-        visit(term)
-    return missing
+        return set(visit(term) or ()) if _lacks_value(term, binding) else set()
 
 
 def _lacks_value(node: Term, binding: Binding) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from io import StringIO
@@ -41,6 +42,13 @@ def run(arguments: Sequence[str]) -> int:
         _report(str(error), state)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the last resort: a crash is never an answer
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            # Of the help, which click writes by itself.
+            from analyzer.cli.output import leave_stdout  # noqa: PLC0415 - only for a full disk
+
+            leave_stdout()
+            _report(f"cannot write the result: {error.strerror} (stdout)", state)
+            return _INTERNAL_ERROR
         _report(f"internal error: {type(error).__name__}: {error}; please report it; -v for the traceback", state)
         return _INTERNAL_ERROR
 

@@ -85,13 +85,13 @@ def write_stdout(text: str) -> None:
         sys.stdout.write(safe)
         sys.stdout.flush()
     except BrokenPipeError:
-        _leave_stdout()
+        leave_stdout()
     except OSError as error:
-        _leave_stdout()
+        leave_stdout()
         raise UsageError(f"cannot write the result: {error.strerror}", where="stdout") from error
 
 
-def _leave_stdout() -> None:
+def leave_stdout() -> None:
     """Let go of stdout: Python flushes it once more when it ends, which must not fail either."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

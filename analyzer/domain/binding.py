@@ -64,6 +64,10 @@ class Binding:
             self._known[name] = self._find(name)
         return self._known[name]
 
+    def is_declared(self, name: str) -> bool:
+        """Whether a case may give `name`: a symbol or a quantity of the rules."""
+        return name in self._rules.symbols or name in self._rules.quantities
+
     def known(self, name: str) -> Value:
         """What the input `name` is worth, None when nothing gives it a value."""
         try:

@@ -149,6 +149,10 @@ def test_a_snapshot_of_other_rules_is_the_last_resort(world: World) -> None:
     notes = Notes()
     api.analyse("v0.4.0", options=world.options(notes=notes))
     assert any("made with other rules" in line for line in notes.lines)
+    write_snapshot(snapshot(Revision("v0.5.0", "v0.5.0", "b" * 40, "0.5.0")), world.root / "snapshots")
+    notes = Notes()
+    api.diff("v0.4.0", "v0.5.0", options=world.options(notes=notes))
+    assert sum("cannot clone" in line for line in notes.lines) == 1
     with pytest.raises(api.AnalyzerError, match="cannot clone"):
         api.analyse("v0.4.1", options=world.options())
     with pytest.raises(api.AnalyzerError, match="cannot clone"):

@@ -10,11 +10,11 @@ import pytest
 from analyzer.adapters.expressions import parse_expression
 from analyzer.adapters.rules import load_rules
 from analyzer.application.evaluate import all_quantities, evaluate_cases
-from analyzer.domain.build import conditional
+from analyzer.domain.build import apply, conditional
 from analyzer.domain.evaluation import Case, CaseResult, Value
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.rules import RuleSet
-from analyzer.domain.terms import NONE, raising
+from analyzer.domain.terms import NONE, constant, opaque, raising, symbol
 from tests.support.samples import (
     extraction,
     formula,
@@ -215,6 +215,20 @@ def test_what_nobody_told_is_needed_and_no_reason_for_a_crash(
 def test_declared_inputs_that_are_not_read_are_listed(rules: RuleSet) -> None:
     [result] = evaluate(rules, Case({**START, "page_size": 1, "tp_size": 2}), quantities=("rest_memory",))
     assert result.ignored == ("num_layers", "page_size", "tp_size")
+
+
+def test_what_no_case_may_give_is_not_asked_for(rules: RuleSet) -> None:
+    found = extraction()
+    definitions = {
+        **found.definitions,
+        "kv_element_size": replace(formula("1", "byte"), term=apply("//", symbol("hf_config.bits"), constant(8))),
+        "num_layers": replace(formula("1", "layer"), term=apply("+", opaque("reading"), symbol("context_len"))),
+    }
+    changed = replace(
+        found, definitions=definitions, quantities={"cell_size": formula("kv_element_size * num_layers", "byte/token")}
+    )
+    [result] = evaluate_cases(changed, rules, [Case({}, "mha")], ("cell_size",))
+    assert result.quantities["cell_size"].missing == ("kv_element_size", "num_layers")
 
 
 def test_a_quantity_the_ref_does_not_have_is_missing(rules: RuleSet) -> None:

@@ -156,10 +156,11 @@ def test_the_ends_of_a_long_word_stay() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("argument", ["rules", "--help"])
+def test_a_full_disk_is_said(argument: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "analyzer", "rules"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "analyzer", argument], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 2
     assert done.stderr.startswith("analyzer: error: cannot write the result")
