@@ -161,6 +161,9 @@ class Evaluator:
                 return _remembered(term, self._present(args[0]))
             case "tuple" if any(map(is_maybe, args)):
                 return _remembered(term, self._guarded(args))
+            case "maybe":
+                # An element that a sequence has under a guard is worth nothing outside of it.
+                return _raising(MissingInputError(op))
             case "float" | "float32" if self._exact:
                 return self._code(args[0])
             case "/" if self._exact:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from analyzer.compare.normalize import Normaliser
 from analyzer.compare.refutation import Refutation
-from analyzer.domain.terms import Term
+from analyzer.domain.terms import Term, raw_apply
 from tests.support.strategies import terms
 from tests.support.terms import parse, rule_set
 
@@ -41,6 +41,11 @@ def test_terms_with_other_values_are_told_apart(one: str, other: str) -> None:
 )
 def test_what_may_be_equal_is_not_told_apart(one: str, other: str) -> None:
     assert not Refutation(_SYMBOLS).differ(parse(one), parse(other))
+
+
+def test_an_element_that_is_there_under_a_guard_has_no_value_of_its_own() -> None:
+    one, other = (raw_apply("maybe", (parse("p"), parse(text))) for text in ("n", "n + 1"))
+    assert not Refutation(_SYMBOLS).differ(one, other)
 
 
 @settings(max_examples=200, deadline=None)
