@@ -341,17 +341,16 @@ def _known_inputs(term: Term) -> frozenset[str] | None:
 
 def post_order(root: Term, known: Container[Term] = ()) -> list[Term]:
     """Every distinct subterm, children before parents; what is `known`, and what only that holds, is left out."""
-    order: list[Term] = []
-    done: set[int] = set()
+    done: dict[Term, None] = {}
     stack = [root]
     while stack:
         term = stack[-1]
-        if id(term) not in done:
-            waiting = [child for child in children(term) if id(child) not in done and child not in known]
-            if waiting:
-                stack.extend(waiting)
+        if term not in done:
+            before = len(stack)
+            if isinstance(term, _Compound):
+                stack.extend([child for child in term.args if child not in done and child not in known])
+            if len(stack) > before:
                 continue
-            done.add(id(term))
-            order.append(term)
+            done[term] = None
         stack.pop()
-    return order
+    return list(done)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from analyzer.application.docs.pages import (
     Example,
     FullFormula,
     ReleasePage,
     ScenarioFormula,
+    Step,
     SymbolEntry,
 )
 from analyzer.application.docs.settled import Settled
@@ -54,22 +56,15 @@ def _formulas(
     for scenario in scenarios:
         settled = Settled(extraction, rules, scenario)
         formulas = Formulas(extraction, rules, settled.term)
-        formula = ScenarioFormula(
-            scenarios=(scenario,),
-            steps=formulas.steps(),
-            failures=formulas.failures(),
-            switches=_switches(settled, extraction),
-        )
-        key = (formula.steps, formula.failures)
+        key = steps, failures = formulas.steps(), formulas.failures()
         shared.setdefault(key, []).append(scenario)
-        found.setdefault(key, formula)
+        if key not in found:
+            found[key] = ScenarioFormula((), steps, failures, _switches(settled, extraction))
     return tuple(
-        ScenarioFormula(
+        replace(
+            found[key],
             scenarios=tuple(names),
-            steps=found[key].steps,
-            failures=found[key].failures,
-            switches=found[key].switches,
-            example=_example(extraction, rules, found[key], names, servers),
+            example=_example(extraction, rules, found[key].steps, names, servers),
         )
         for key, names in shared.items()
     )
@@ -85,7 +80,7 @@ def _switches(settled: Settled, extraction: Extraction) -> Mapping[str, Value]:
 def _example(
     extraction: Extraction,
     rules: RuleSet,
-    formula: ScenarioFormula,
+    steps: Iterable[Step],
     scenarios: Iterable[str],
     servers: Sequence[Server],
 ) -> Example | None:
@@ -93,7 +88,7 @@ def _example(
     server = next((server for server in servers if server.scenario in scenarios), None)
     if server is None:
         return None
-    names = tuple(step.name for step in formula.steps if step.name in extraction.quantities)
+    names = tuple(step.name for step in steps if step.name in extraction.quantities)
     (result,) = evaluate_cases(extraction, rules, [Case(dict(server.inputs), server.scenario)], names)
     values = {name: found.value for name, found in result.quantities.items() if not found.absent}
     inputs = {name: value for name, value in server.inputs.items() if name not in result.ignored}
