@@ -36,7 +36,7 @@ class ModRef:
         self._graph = graph
         self._runners = frozenset(anchors["runner_classes"])
         # Who calls these is gone into: when they are called is part of the formula.
-        self._steps = frozenset((*anchors["weight_loaders"], *anchors["draft_loaders"]))
+        self._steps = frozenset(anchors["weight_loaders"])
         self._writers = frozenset(anchors["config_writers"])
         definitions = {node[1]: graph.definition(node) for node in universe}
         self._effectful, self.names = self._fixpoint(definitions)

@@ -159,7 +159,7 @@ class Machine:
         self.final: State | None = None
         self.reads: dict[str, set[str]] = {}
         self.opt_in = frozenset(rules.anchors["opt_in"])
-        self._steps = frozenset((*rules.anchors["weight_loaders"], *rules.anchors["draft_loaders"]))
+        self._steps = frozenset(rules.anchors["weight_loaders"])
         # Inside what the user has to opt into: what is read there makes nothing else relevant.
         self.optional = False
         # Inside a measuring function: there it counts what else is done to the device.

@@ -42,7 +42,7 @@ from analyzer.units import Inference, declared_units, stated_units
 Time = tuple[int, ...]
 _PRE = symbol("pre_model_load_memory")
 _POST = symbol("available_gpu_memory")
-_STEPS: Final = {"the weights are loaded": "weight_loaders", "the draft model is loaded": "draft_loaders"}
+_STEPS: Final = {"the weights are loaded": "weight_loaders"}
 _DRAFTS: Final = symbol("is_draft_worker")
 _LEFT_IN_OPTIONS: Final = {
     "draft_runner_cache_size": "target_max_total_num_tokens",

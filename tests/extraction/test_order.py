@@ -55,13 +55,3 @@ def test_another_way_to_the_same_order_is_none(name: str) -> None:
     found = changes(extracted(init=PLAIN), extracted(init=init, methods=methods))
     assert not [change for change in found if change.kind > Kind.ROUNDING]
 
-
-def test_a_draft_model_that_is_loaded_before_the_measurement() -> None:
-    late, early = "", "self.maybe_init_draft_worker()"
-    methods = "def maybe_init_draft_worker(self):\n    self.draft = build(self.server_args)"
-    profile = "{}\nafter = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1)\n"
-    profile += "return int((after - before * (1 - self.mem_fraction_static)) * (1 << 30) // self.bytes_per_token())"
-    sides = [extracted(profile=profile.format(line), methods=methods) for line in (late, early)]
-    [found] = [change for change in changes(*sides) if change.kind is Kind.SEMANTIC]
-    assert (found.rule, found.quantity) == ("SGM134", "available_gpu_memory")
-    assert "the draft model is loaded" in found.summary
