@@ -54,4 +54,3 @@ def test_another_way_to_the_same_order_is_none(name: str) -> None:
     init, methods = SAME_ORDER[name]
     found = changes(extracted(init=PLAIN), extracted(init=init, methods=methods))
     assert not [change for change in found if change.kind > Kind.ROUNDING]
-
