@@ -129,7 +129,11 @@ def compared(base: Extraction, head: Extraction) -> Comparison:
 
 def test_a_unit_that_moves_is_a_change_of_unit_and_no_more() -> None:
     base = extracted(
-        init="self.init_memory_pool(self.init_torch_distributed() * (1 << 30))",
+        init="""
+            before = self.init_torch_distributed() * (1 << 30)
+            self.load_model()
+            self.init_memory_pool(before)
+        """,
         profile="""
             after = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1) * (1 << 30)
             return int((after - before * (1 - self.mem_fraction_static)) // self.bytes_per_token())
