@@ -103,7 +103,7 @@ class Judge:
         sides = (before, after)
         if sum(map(self._parts.size, sides)) > _LARGEST_REWRITTEN:
             return False
-        chosen = tuple(without_equalities(term, self.alike) for term in sides)
+        chosen = tuple(without_equalities(term, self.close) for term in sides)
         if chosen != sides and self._whole_equal(*chosen):
             return True
         unknown = self._ranks.generalised(chosen)
