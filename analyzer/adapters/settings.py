@@ -12,7 +12,7 @@ from analyzer.adapters.tables import RuleFile, RuleTable
 from analyzer.domain.effect import Limit, Server, parse_limit
 from analyzer.domain.errors import SettingsError, UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO
-from analyzer.domain.report import Kind
+from analyzer.domain.report import KINDS
 from analyzer.domain.rules import LEVELS, RuleSet
 from analyzer.domain.scenario import scenario_values
 from analyzer.domain.settings import Ignore, Settings
@@ -21,7 +21,6 @@ from analyzer.domain.suggest import suggestion
 _OWN_FILE: Final = "analyzer.toml"
 _SHARED_FILE: Final = "pyproject.toml"
 _TABLE: Final = "sglang-analyzer"
-_KINDS: Final = {kind.label: kind for kind in Kind}
 
 
 def load_settings(folder: Path, rules: RuleSet, formats: Collection[str]) -> Settings:
@@ -63,8 +62,8 @@ def _files(folder: Path) -> Iterator[tuple[RuleFile, RuleTable]]:
 def _read(file: RuleFile, table: RuleTable, folder: Path, rules: RuleSet, formats: Collection[str]) -> Settings:
     repository = table.text("repository", default="")
     fail_on = table.text("fail_on", default="")
-    if "fail_on" in table.names() and fail_on not in _KINDS:
-        table.problem("fail_on", f"fail_on is {fail_on!r}; it must be one of {', '.join(_KINDS)}")
+    if "fail_on" in table.names() and fail_on not in KINDS:
+        table.problem("fail_on", f"fail_on is {fail_on!r}; it must be one of {', '.join(KINDS)}")
     settings = Settings(
         scenarios=_scenarios(table, rules),
         quantities=_known(table, "quantities", rules.quantities),
@@ -72,7 +71,7 @@ def _read(file: RuleFile, table: RuleTable, folder: Path, rules: RuleSet, format
         ignores=tuple(_ignore(item, rules) for item in table.items("ignore")),
         repository=folder / Path(repository).expanduser() if repository else None,
         formats=_known(table, "formats", formats),
-        fail_on=_KINDS.get(fail_on),
+        fail_on=KINDS.get(fail_on),
         fail_if=tuple(_limits(table, rules)),
         servers=_servers(table, rules),
         place=str(folder / file.path),

@@ -20,7 +20,7 @@ from analyzer.adapters.output import make_folder, write_file
 from analyzer.adapters.snapshot_source import snapshot_name
 from analyzer.adapters.snapshots import content_digest, one_entry_a_line
 from analyzer.domain.extraction import Extraction, Formula
-from analyzer.domain.report import Kind, Value, Witness
+from analyzer.domain.report import KINDS, Value, Witness
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 # Comparing is imported where a file is read or written: a warm run does neither.
 # ruff: noqa: PLC0415
 
-_KINDS: Final = {kind.label: kind for kind in Kind}
 _FOLDER: Final = "differences"
 # The layers that decide what a comparison says; they import nothing above them.
 _DECIDING: Final = ("compare", "ports", "domain")
@@ -226,7 +225,7 @@ def _decode(content: bytes, base: Extraction, head: Extraction) -> Differences:
     stored = _DECODER.decode(content)
     terms = read_nodes(stored.nodes)
     return Differences(
-        verdicts={name: {s: _KINDS[kind] for s, kind in row.items()} for name, row in stored.verdicts.items()},
+        verdicts={name: {s: KINDS[kind] for s, kind in row.items()} for name, row in stored.verdicts.items()},
         findings=tuple(_read(item, terms, base, head) for item in stored.findings),
         notes=stored.notes,
     )
@@ -243,7 +242,7 @@ def _read(item: _StoredFinding, terms: list[Term], base: Extraction, head: Extra
     )
     return Finding(
         quantity=item.quantity,
-        kind=_KINDS[item.kind],
+        kind=KINDS[item.kind],
         part=Part(item.area, item.action, before, after),
         scenarios=item.scenarios,
         before=old,

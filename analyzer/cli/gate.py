@@ -102,12 +102,11 @@ def _read_kinds(context: click.Context, parameter: click.Parameter, values: tupl
 
 def _read_kind(context: click.Context, parameter: click.Parameter, value: str | None) -> Kind | None:
     """The kind of change that `value` names."""
-    from analyzer.domain.report import Kind
+    from analyzer.domain.report import KINDS
 
     if value is None:
         return None
-    known = {kind.label: kind for kind in Kind}
-    if value not in known:
-        message = f"{value!r} is not one of {', '.join(known)}"
+    if value not in KINDS:
+        message = f"{value!r} is not one of {', '.join(KINDS)}"
         raise click.BadParameter(message, context, parameter)
-    return known[value]
+    return KINDS[value]

@@ -1,5 +1,5 @@
 """Comparing formulas by meaning."""
 
-from analyzer.compare.comparison import Comparison, Differences, compare_extractions, find_differences
+from analyzer.compare.comparison import Comparison, Differences, find_differences
 
-__all__ = ["Comparison", "Differences", "compare_extractions", "find_differences"]
+__all__ = ["Comparison", "Differences", "find_differences"]

@@ -61,17 +61,3 @@ def find_differences(  # noqa: PLR0913 - two sides, the rules, and what to look 
     if outside:
         compare_outside(run)
     return Differences(run.verdicts, distinct(run.findings), tuple(dict.fromkeys(run.notes)))
-
-
-def compare_extractions(  # noqa: PLR0913 - as above
-    base: Extraction,
-    head: Extraction,
-    rules: RuleSet,
-    *,
-    scenarios: Sequence[str],
-    quantities: Sequence[str],
-    outside: bool = True,
-) -> Comparison:
-    """What `find_differences` finds, in words."""
-    found = find_differences(base, head, rules, scenarios=scenarios, quantities=quantities, outside=outside)
-    return found.in_words(rules)

@@ -37,7 +37,7 @@ class Congruence:
 
     def equal(self, before: Term, after: Term) -> bool:
         """Whether all parts in which the two differ are proven equal."""
-        if before is after or self.skeleton(before) == self.skeleton(after):
+        if self._same(before, after):
             return True
         if self._refute(before, after):
             return False
@@ -46,7 +46,7 @@ class Congruence:
             return self._distance(before, after) == 0
 
     def _distance(self, before: Term, after: Term) -> int:
-        if before is after or self.skeleton(before) == self.skeleton(after):
+        if self._same(before, after):
             return 0
         key = (before, after)
         known = self._apart.get(key)
@@ -74,6 +74,10 @@ class Congruence:
             return False
         self._left -= 1
         return self._prove(before, after)
+
+    def _same(self, before: Term, after: Term) -> bool:
+        """Whether the two differ in nothing but the order of operands where it does not matter."""
+        return before is after or self.skeleton(before) == self.skeleton(after)
 
     def size(self, term: Term) -> int:
         """How many distinct nodes `term` has; counting stops where the number no longer matters."""

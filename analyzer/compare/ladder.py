@@ -83,9 +83,8 @@ class Judge:
 
     def close(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal with little effort."""
-        small = self._parts.size(before) + self._parts.size(after) <= _LARGEST_FIRST
         return self.alike(before, after) or (
-            small and not self._refuted(before, after) and self._exact.equal(before, after)
+            self._size(before, after) <= _LARGEST_FIRST and self._whole_equal(before, after)
         )
 
     def _equal_but_for_rounding(self, before: Term, after: Term) -> bool:
@@ -95,13 +94,15 @@ class Judge:
         return not self._refuted(before, after) and self._whole(self._exact, before, after)
 
     def _whole(self, normaliser: Normaliser, before: Term, after: Term) -> bool:
-        small = self._parts.size(before) + self._parts.size(after) <= _LARGEST_WHOLE
-        return small and normaliser.equal(before, after)
+        return self._size(before, after) <= _LARGEST_WHOLE and normaliser.equal(before, after)
+
+    def _size(self, before: Term, after: Term) -> int:
+        return self._parts.size(before) + self._parts.size(after)
 
     def _equal_after_all(self, before: Term, after: Term) -> bool:
         """Whether the two are proven equal by what a normal form does not know: equal values, all ranks."""
         sides = (before, after)
-        if sum(map(self._parts.size, sides)) > _LARGEST_REWRITTEN:
+        if self._size(*sides) > _LARGEST_REWRITTEN:
             return False
         chosen = tuple(without_equalities(term, self.close) for term in sides)
         if chosen != sides and self._whole_equal(*chosen):
@@ -130,7 +131,7 @@ class Judge:
             return Judgement(Kind.REFACTOR, before, after)
         sampler, calls = self._sampler(before, after, preferred)
         found: list[Difference] = []
-        if self._parts.size(before) + self._parts.size(after) > _LARGEST_FIRST:
+        if self._size(before, after) > _LARGEST_FIRST:
             # A difference is found sooner than a large proof fails.
             found = sampler.search(points=_QUICK_POINTS)
         if not found and self._whole_equal(before, after):

@@ -23,23 +23,15 @@ _WHOLE: Final = frozenset({"//", "int", "floor", "ceil", "len"})
 _MOST_VALUES: Final = 4
 
 
-def _own(number: int, *, whole: bool) -> str:
-    return f"%own {'whole' if whole else 'real'} {number}"
-
-
-def _spread(number: int, *, whole: bool) -> str:
-    return f"%spread {'whole' if whole else 'real'} {number}"
-
-
-def _unknown(name: str, low: float, *, whole: bool) -> SymbolRule:
-    return SymbolRule(name, "", "", Domain("integer" if whole else "real", low, inf))
+def _name(of: str, kind: str, number: int) -> str:
+    return f"%{of} {kind} {number}"
 
 
 UNKNOWNS: Final[Mapping[str, SymbolRule]] = {
-    name: _unknown(name, low, whole=whole)
-    for whole in (True, False)
+    (name := _name(of, kind, number)): SymbolRule(name, "", "", Domain(kind, low, inf))
+    for kind in ("integer", "real")
     for number in range(_MOST_VALUES)
-    for name, low in ((_own(number, whole=whole), -inf), (_spread(number, whole=whole), 0.0))
+    for of, low in (("own", -inf), ("spread", 0.0))
 }
 """The symbols that stand for a rank's own value, and for how far it is above the smallest."""
 
@@ -67,10 +59,10 @@ class Ranks:
         unknown: dict[Term, Term] = {}
         for number, minimum in enumerate(minima):
             (value,) = minimum.args
-            whole = isinstance(value, Apply) and value.op in _WHOLE
-            own = symbol(_own(number, whole=whole))
+            kind = "integer" if isinstance(value, Apply) and value.op in _WHOLE else "real"
+            own, spread = (symbol(_name(of, kind, number)) for of in ("own", "spread"))
             unknown[value] = own
-            unknown[minimum] = apply("-", own, symbol(_spread(number, whole=whole)))
+            unknown[minimum] = apply("-", own, spread)
         return tuple(rewrite(term, unknown.get) for term in pushed)
 
     def _pushed_in(self, term: Term) -> Term | None:

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from analyzer.compare.points import typical_values
+from analyzer.compare.sampling import MISSING, Raised, differ
 from analyzer.domain.iteration import is_computable, iterate
 from analyzer.domain.rules import SymbolRule
 from analyzer.domain.semantics import Evaluator, Lookup, MissingInputError, Off, RaisedError
@@ -20,14 +21,6 @@ from analyzer.domain.terms import Opaque, Symbol, Term
 _POINTS: Final = 6
 # For inputs that no rule declares; text or None would only make an operation fail.
 _NUMBERS: Final = (8, 1, 3, 1000, 64, 5)
-
-
-class _Unknown:
-    """The value of a term that cannot be computed at a point."""
-
-
-_UNKNOWN: Final = _Unknown()
-_RAISED: Final = object()
 
 
 class Refutation:
@@ -42,7 +35,7 @@ class Refutation:
 
     def differ(self, before: Term, after: Term) -> bool:
         """Whether the two have different values at one of the points, or only one of them raises."""
-        return any(_apart(self._value(before, number), self._value(after, number)) for number in range(_POINTS))
+        return any(differ(self._value(before, number), self._value(after, number)) for number in range(_POINTS))
 
     def _value(self, term: Term, number: int) -> Any:
         key = (term, number)
@@ -55,10 +48,10 @@ class Refutation:
             value = self._evaluator.value(term, self._lookups[number], self._known[number])
         except RaisedError as error:
             # An operation may fail because the point has a value of another type than the input.
-            return _RAISED if error.deliberate else _UNKNOWN
+            return Raised(error.exception) if error.deliberate else MISSING
         except (MissingInputError, OverflowError, TypeError, ValueError):
-            return _UNKNOWN
-        return _UNKNOWN if isinstance(value, Off) else value
+            return MISSING
+        return MISSING if isinstance(value, Off) else value
 
     def _lookup(self, number: int) -> Lookup:
         def lookup(term: Symbol | Opaque) -> Any:
@@ -79,10 +72,3 @@ class Refutation:
         start = int.from_bytes(blake2b(f"{name} {number}".encode(), digest_size=4).digest())
         value = values[start % len(values)]
         return Fraction(repr(value)) if isinstance(value, float) else value
-
-
-def _apart(left: Any, right: Any) -> bool:
-    """Whether two values are known to differ; two that raise do not."""
-    if left is right or left is _UNKNOWN or right is _UNKNOWN:
-        return False
-    return left is _RAISED or right is _RAISED or bool(left != right)

@@ -39,11 +39,14 @@ _AFTER_LOADING: Final = "available_gpu_memory"
 
 
 @dataclass(frozen=True, slots=True)
-class _Raised:
+class Raised:
+    """The value of a term at a point where it raises."""
+
     exception: str
 
 
-_MISSING: Final = _Raised("")
+MISSING: Final = Raised("")
+"""The value of a term that cannot be computed at a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +121,11 @@ class Sampler:
     def difference(self, point: Point, *, exact: bool = True) -> Difference | None:
         """The difference at `point`, if the sides differ there whatever the unknowns are."""
         truth = self._evaluate(point, exact=True) if exact else None
-        if truth is not None and not _differ(*truth):
+        if truth is not None and not differ(*truth):
             return None
         read: dict[Key, None] = {}
         before, after = self._evaluate(point, exact=False, read=read)
-        if not _differ(before, after) or _is_noise((before, after), truth):
+        if not differ(before, after) or _is_noise((before, after), truth):
             return None
         if not self._unknown.isdisjoint(read) and not self._certain(point, read, (before, after)):
             return None
@@ -167,9 +170,9 @@ class Sampler:
             try:
                 return evaluator.value(term, lookup, known)
             except RaisedError as error:
-                return _Raised(error.exception)
+                return Raised(error.exception)
             except (MissingInputError, OverflowError, TypeError, ValueError):
-                return _MISSING
+                return MISSING
 
         before, after = pair or self._pair
         return side(before), side(after)
@@ -212,7 +215,7 @@ class Sampler:
         here = (guard, *((type(point[key]), point[key]) for key in self._guard_inputs[guard]))
         if here not in self._guards:
             value = self._evaluate(point, exact=True, pair=(guard, guard))[0]
-            self._guards[here] = None if isinstance(value, _Raised) else bool(value)
+            self._guards[here] = None if isinstance(value, Raised) else bool(value)
         return self._guards[here]
 
     def _variations(self, start: Point) -> Iterator[Point]:
@@ -394,7 +397,7 @@ def witness_of(difference: Difference, calls: Mapping[Key, Opaque], unset: tuple
 
 def scalar(value: Any) -> Scalar:
     """A side of a witness: a number, a text, or the name of an exception."""
-    if isinstance(value, _Raised):
+    if isinstance(value, Raised):
         return value.exception
     if isinstance(value, Off):
         return None
@@ -407,16 +410,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
-def _differ(before: Any, after: Any) -> bool:
-    if before is _MISSING or after is _MISSING:
+def differ(before: Any, after: Any) -> bool:
+    """Whether two values are known to differ; two that raise do not."""
+    if before is MISSING or after is MISSING:
         return False
-    if isinstance(before, _Raised) or isinstance(after, _Raised):
-        return not (isinstance(before, _Raised) and isinstance(after, _Raised))
+    if isinstance(before, Raised) or isinstance(after, Raised):
+        return not (isinstance(before, Raised) and isinstance(after, Raised))
     return bool(_plain(before) != _plain(after))
 
 
 def _raising(sides: tuple[Any, Any]) -> tuple[bool, bool]:
-    return isinstance(sides[0], _Raised), isinstance(sides[1], _Raised)
+    return isinstance(sides[0], Raised), isinstance(sides[1], Raised)
 
 
 def _plain(value: Any) -> Any:

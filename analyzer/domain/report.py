@@ -34,6 +34,9 @@ class Kind(IntEnum):
         return self.name.lower()
 
 
+KINDS: Final = {kind.label: kind for kind in Kind}
+"""The kinds by the word used in every output."""
+
 Value = Scalar | tuple[Scalar, ...]
 
 

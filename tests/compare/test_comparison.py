@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.compare import Comparison, compare_extractions
+from analyzer.compare import Comparison
 from analyzer.domain.extraction import Extraction, Formula, Gap, Hop
 from analyzer.domain.report import Kind
+from tests.support.comparing import compare_extractions
 from tests.support.terms import extraction, formula, rule_set
 
 _RULES = rule_set()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.compare import compare_extractions
 from analyzer.compare.explain import explain
 from analyzer.compare.findings import choose_rule
 from analyzer.compare.ladder import Judge
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind
+from tests.support.comparing import compare_extractions
 from tests.support.terms import change_rules, extraction, parse, rule_set
 
 _RULES = rule_set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.compare import compare_extractions
+from tests.support.comparing import compare_extractions
 from tests.support.terms import extraction, rule_set
 
 _RULES = rule_set()

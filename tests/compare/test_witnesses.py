@@ -9,7 +9,7 @@ from typing import Any, Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.compare import Comparison, compare_extractions
+from analyzer.compare import Comparison
 from analyzer.compare.ladder import Judge
 from analyzer.compare.pairing import quantity_symbols
 from analyzer.domain.build import apply
@@ -18,6 +18,7 @@ from analyzer.domain.iteration import EACH, FOR, loop_variable
 from analyzer.domain.report import Kind
 from analyzer.domain.semantics import Evaluator, RaisedError
 from analyzer.domain.terms import Opaque, Symbol, Term, constant, opaque, symbol
+from tests.support.comparing import compare_extractions
 from tests.support.project import shipped_rules
 from tests.support.strategies import points, terms
 from tests.support.terms import extraction, parse, rule_set

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from analyzer.adapters.expressions import parse_expression
-from analyzer.compare import compare_extractions
 from analyzer.domain import build
 from analyzer.domain.iteration import iterate
 from analyzer.domain.report import Kind
 from analyzer.domain.semantics import Evaluator, OversizedError
 from analyzer.domain.terms import Constant, Opaque, Symbol, Term, constant, opaque, symbol
+from tests.support.comparing import compare_extractions
 from tests.support.terms import extraction, formula, rule_set
 
 _EXPLODING = [

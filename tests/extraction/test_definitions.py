@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analyzer.compare.comparison import compare_extractions
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import Kind
+from tests.support.comparing import compare_extractions
 from tests.support.project import MACHINE, extracted, outcome, shipped_rules
 
 FACTOR = """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.compare import Comparison, compare_extractions
+from analyzer.compare import Comparison
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind
 from analyzer.domain.terms import symbols_of
+from tests.support.comparing import compare_extractions
 from tests.support.project import (
     MACHINE,
     RUNNER,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.compare import compare_extractions
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import Change, Kind
+from tests.support.comparing import compare_extractions
 from tests.support.project import extracted, shipped_rules
 
 PLAIN = "before = self.init_torch_distributed()\nself.load_model()\nself.init_memory_pool(before)"

@@ -12,7 +12,6 @@ from typing import Any
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.wheel import ArchiveTree
 from analyzer.application.extract import extract
-from analyzer.compare import compare_extractions
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import Change, Kind
 from analyzer.domain.rules import RuleSet
@@ -22,6 +21,7 @@ from tests.differential.execution import Outcome, Release, release
 from tests.differential.loading import OPENED
 from tests.mutation.operators import semantic_mutants
 from tests.mutation.rewriting import text_mutants
+from tests.support.comparing import compare_extractions
 from tests.support.releases import wheel
 
 _CONFIGURATIONS = 60
@@ -131,7 +131,7 @@ def compared(mutant: Mutant, scenario: str, root: str) -> tuple[Kind, tuple[Chan
     """The verdict over a changed release, and what it rests on."""
     before, after = original(mutant.version, root), mutated(mutant, root)
     names = tuple(dict.fromkeys((*before.quantities, *after.quantities)))
-    found = compare_extractions(before, after, rules(), scenarios=[scenario], quantities=names, outside=True)
+    found = compare_extractions(before, after, rules(), scenarios=[scenario], quantities=names)
     return found.verdict, found.changes
 
 

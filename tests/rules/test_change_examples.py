@@ -7,12 +7,12 @@ from typing import Final
 import pytest
 
 from analyzer.adapters.expressions import parse_expression
-from analyzer.compare import compare_extractions
 from analyzer.domain.build import apply
 from analyzer.domain.extraction import Coverage, Extraction, Formula, Gap, InputFacts
 from analyzer.domain.rules import ChangeExample, ChangeRule
 from analyzer.domain.source import Span
 from analyzer.domain.terms import opaque
+from tests.support.comparing import compare_extractions
 from tests.support.project import shipped_rules
 
 _MIRRORED: Final = {"added": "removed", "removed": "added", "changed": "changed"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.compare import Comparison, compare_extractions
+from analyzer.compare import Comparison
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.unit import ONE, parse_unit
+from tests.support.comparing import compare_extractions
 from tests.support.project import MACHINE, RUNNER, UTILS, disagreements, extracted, shipped_rules
 
 BUDGET = "after = get_available_gpu_memory(self.device, self.gpu_id)\nbudget = after - before * 0.12\n"
