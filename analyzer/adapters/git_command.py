@@ -137,6 +137,7 @@ class ObjectReader:
         self._command = command
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], ObjectReader] | None = None
 
     def read(self, expression: str) -> GitObject:
@@ -165,7 +166,12 @@ class ObjectReader:
             self._stop()
 
     def _start(self) -> subprocess.Popen[bytes]:
+        if self._finalizer is not None and self._owner != os.getpid():
+            # Its pipes belong to the process that this one was forked from.
+            self._finalizer.detach()
+            self._process = self._finalizer = None
         if self._process is None:
+            self._owner = os.getpid()
             with _git_is_needed():
                 self._process = subprocess.Popen(  # noqa: S603 - as in GitCommand.run
                     self._command.line("cat-file", "--batch"),

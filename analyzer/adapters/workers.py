@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
@@ -18,15 +20,17 @@ _tasks: Sequence[Callable[[], Any]] = ()
 def run_all(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
     """The results of `tasks`, in their order; the first error is raised.
 
-    Only results cross between processes. Where processes cannot be forked, the tasks run one after the other.
+    Only results cross between processes. Where processes cannot be forked, and in one that is a worker itself, the
+    tasks run one after the other.
     """
     global _tasks  # noqa: PLW0603 - the only way to hand over what cannot be sent
     count = min(os.cpu_count() or 1, len(tasks))
-    if count < 2 or "fork" not in multiprocessing.get_all_start_methods():  # noqa: PLR2004 - one is no parallel
+    is_worker = multiprocessing.parent_process() is not None
+    if count < 2 or is_worker or "fork" not in multiprocessing.get_all_start_methods():  # noqa: PLR2004 - one is no parallel
         return [task() for task in tasks]
     _tasks = tasks
     try:
-        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("fork")) as pool:
+        with ProcessPoolExecutor(count, multiprocessing.get_context("fork"), initializer=end_quietly) as pool:
             return list(pool.map(_run, range(len(tasks))))
     finally:
         _tasks = ()
@@ -34,3 +38,17 @@ def run_all(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
 
 def _run(index: int) -> Any:
     return _tasks[index]()
+
+
+def end_quietly() -> None:
+    """Let an interrupt end this process without a word, and the end of the one that it works for as well."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

@@ -10,7 +10,7 @@ Every failure that a caller can cause is an `AnalyzerError`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from analyzer.application.selection import check_scope, select_quantities, selec
 from analyzer.application.snapshot import WrittenSnapshot
 from analyzer.domain.coverage import CoverageReport
 from analyzer.domain.effect import Effect, Limit, Server, ServerEffect, parse_limit
-from analyzer.domain.errors import AnalyzerError, SnapshotError, UsageError
+from analyzer.domain.errors import AnalyzerError, ExtractionError, SnapshotError, UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO, Case, CaseResult, EvaluationReport, Inputs, Value
 from analyzer.domain.explanation import ExplainReport
 from analyzer.domain.impact import ImpactReport
@@ -128,7 +128,8 @@ def diff(
     scope = Scope.of(scenarios, quantities)
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
-        return workspace.comparisons.report(workspace.side(base), workspace.side(head), scope)
+        before, after = workspace.sides(base, head)
+        return workspace.comparisons.report(before, after, scope)
 
 
 def read_pin(spec: str) -> Pin:
@@ -591,6 +592,9 @@ def snapshot(
 
     with _workspace(options) as workspace:
         if refs is None:
+            # What is wrong with that release is said when its turn comes.
+            with suppress(ExtractionError):
+                workspace.write_relevance(folder)
             yield from WorkerPool(workspace, workspace.options, Scope()).write(workspace.releases(), folder)
         else:
             yield from write_snapshots(refs, workspace.snapshot, lambda found: write_snapshot(found, folder))

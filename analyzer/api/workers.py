@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -15,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from analyzer.adapters.workers import end_quietly
 from analyzer.application.history.line import Followed
 from analyzer.application.history.log import Step, Task
 from analyzer.application.scope import Scope
@@ -96,20 +96,10 @@ def _start(options: Options, scope: Scope) -> None:
 
     from analyzer.api.workspace import Workspace
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_quietly()
     gc.set_threshold(200_000, 20, 100)
     global _worker  # noqa: PLW0603 - a process has one worker, and its pool can hand it no other way
     _worker = Worker(Workspace(options), scope)
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that hands it work is gone: nobody else would."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _do(work: Callable[[Worker, T], R], task: T) -> R:

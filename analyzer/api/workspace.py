@@ -8,14 +8,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from analyzer import __version__
 from analyzer.application.side import Side
 from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
-from analyzer.domain.rules import ROOTS, RuleSet
+from analyzer.domain.extraction import Extraction
+from analyzer.domain.rules import ROOTS, RUNNER, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -24,7 +25,7 @@ from analyzer.ports import BlobStore, Progress, SourceTree, VersionSource
 if TYPE_CHECKING:
     from analyzer.adapters.git import GitRepository
     from analyzer.adapters.snapshot_source import SnapshotSource
-    from analyzer.application.analysis import Analysis
+    from analyzer.application.analysis import Analysis, Request
     from analyzer.application.comparisons import Comparisons
     from analyzer.application.history.comparing import StepComparisons
     from analyzer.application.history.extraction import CommitExtractions
@@ -84,6 +85,7 @@ class Workspace:
         self._options = options
         self._exit = ExitStack()
         self._sides: dict[str, Side] = {}
+        self._requests: dict[Revision, Request] = {}
         self._no_clone: RepositoryError | None = None
 
     def __enter__(self) -> Self:
@@ -123,6 +125,17 @@ class Workspace:
             side = self._find_side(spec)
             self._sides[spec] = Side(side.revision, _once(side.load))
         return self._sides[spec]
+
+    def sides(self, *specs: str) -> tuple[Side, ...]:
+        """What each of `specs` names; loading one of them extracts what the others need at the same time."""
+        sides = tuple(map(self.side, specs))
+
+        def load(side: Side, roots: Collection[str]) -> Snapshot:
+            found = [self._requests[side.revision] for side in sides if side.revision in self._requests]
+            self._analysis.prepare([request for request in found if self._shipped(request.revision) is None], roots)
+            return side.load(roots)
+
+        return tuple(replace(side, load=partial(load, side)) for side in sides)
 
     def _find_side(self, spec: str) -> Side:
         if self._options.source == "snapshot":
@@ -269,7 +282,22 @@ class Workspace:
         from analyzer.adapters import snapshots
         from analyzer.application.analysis import Analysis
 
-        return Analysis(self.rules, self._store, snapshots.SnapshotJson(), build=_build_id())
+        return Analysis(self.rules, self._store, snapshots.SnapshotJson(), self._extract, _at_once, build=_build_id())
+
+    def write_relevance(self, folder: Path) -> None:
+        """Keep in `folder` what matters in the newest release: extracting begins with it. Raises ExtractionError."""
+        from analyzer.adapters.relevance_file import write_relevance
+        from analyzer.application.extract import explore
+
+        newest = self.releases()[-1]
+        (found,) = explore(self.versions.tree(self.versions.resolve(newest)), self.rules, RUNNER).settled
+        write_relevance(folder, newest, found)
+
+    def _extract(self, tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
+        from analyzer.adapters.relevance_file import read_relevance
+        from analyzer.application.extract import extract
+
+        return extract(tree, rules, root, read_relevance(self.snapshots.folder))
 
     @cached_property
     def comparisons(self) -> Comparisons:
@@ -309,13 +337,16 @@ class Workspace:
         return StepComparisons(self.rules, self._store, SnapshotJson(), ReportPack(), scope, _build_id())
 
     def _extracted(self, source: VersionSource, spec: str) -> Side:
+        from analyzer.application.analysis import Request
+
         revision = source.resolve(spec)
+        request = self._requests[revision] = Request(revision, lambda: source.tree(revision))
 
         def load(roots: Collection[str]) -> Snapshot:
             shipped = self._shipped(revision)
             if shipped is not None:
                 return self._from_roots(shipped, roots)
-            return self._analysis.snapshot(revision, lambda: source.tree(revision), roots)
+            return self._analysis.snapshot(request, roots)
 
         return Side(revision, load)
 
@@ -377,6 +408,14 @@ class Workspace:
                     self._options.progress.note(f"{error}; the snapshot in use was made with other rules")
         self._options.progress.note(f"no clone of SGLang here: {spec} is taken from a snapshot")
         return self._stored(self.snapshots, spec)
+
+
+def _at_once(tasks: Sequence[Callable[[], bytes | AnalyzerError]]) -> Sequence[bytes | AnalyzerError]:
+    """The results of extractions, each in a process of its own."""
+    import analyzer.application.extract  # noqa: F401 - what is imported by now, no process has to import again
+    from analyzer.adapters.workers import run_all
+
+    return run_all(tasks)
 
 
 def _once(load: Callable[[Collection[str]], Snapshot]) -> Callable[[Collection[str]], Snapshot]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Final, Protocol
 
 from analyzer import __version__
-from analyzer.domain.errors import ExtractionError, SnapshotError
+from analyzer.domain.errors import AnalyzerError, ExtractionError, SnapshotError
 from analyzer.domain.extraction import Extraction, Gap, joined
 from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
@@ -19,6 +19,8 @@ from analyzer.ports import BlobStore, SourceTree
 
 # What one exploration of a tree finds; the last argument is its root.
 Extract = Callable[[SourceTree, RuleSet, str], Extraction]
+# The results of independent tasks, in their order.
+RunAll = Callable[[Sequence[Callable[[], bytes | AnalyzerError]]], Sequence[bytes | AnalyzerError]]
 
 _SNAPSHOTS: Final = "snapshot"
 _COMMITS: Final = "commit"
@@ -39,35 +41,63 @@ class SnapshotCodec(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A revision whose formulas are wanted; its tree is opened only when its commit is new here."""
+
+    revision: Revision
+    open_tree: Callable[[], SourceTree]
+
+
 class Analysis:
     """Extracts refs under one set of rules, and remembers what it extracted.
 
     The explorations from different roots are extracted, and remembered, apart from each other.
     """
 
-    def __init__(
-        self, rules: RuleSet, store: BlobStore, codec: SnapshotCodec, extract: Extract | None = None, *, build: str
+    def __init__(  # noqa: PLR0913 - what is extracted, how, and where it is remembered
+        self,
+        rules: RuleSet,
+        store: BlobStore,
+        codec: SnapshotCodec,
+        extract: Extract,
+        run_all: RunAll,
+        *,
+        build: str,
     ) -> None:
         """`build` identifies the program: what another one extracted is not trusted."""
         self._rules = rules
+        self._run_all = run_all
         self._parts = {
-            root: _Part(rules, store, codec, extract or _extract, (build, str(SCHEMA_VERSION), rules.digest, root))
+            root: _Part(rules, store, codec, extract, (build, str(SCHEMA_VERSION), rules.digest, root))
             for root in ROOTS
         }
 
-    def snapshot(
-        self, revision: Revision, open_tree: Callable[[], SourceTree], roots: Iterable[str] = ROOTS
-    ) -> Snapshot:
-        """The formulas of `revision` that are found from `roots`; its tree is opened only when its commit is new here.
+    def prepare(self, requests: Iterable[Request], roots: Collection[str]) -> None:
+        """Extract at the same time what `snapshot` will be asked for and nobody knows yet."""
+        tasks = [
+            (part, request)
+            for request in requests
+            for part in (self._parts[root] for root in roots)
+            if not part.knows(request)
+        ]
+        if len(tasks) > 1:
+            results = self._run_all([partial(part.encoded, request.open_tree) for part, request in tasks])
+            for (part, request), result in zip(tasks, results, strict=True):
+                part.take(request, result)
+
+    def snapshot(self, request: Request, roots: Collection[str] = ROOTS) -> Snapshot:
+        """The formulas that are found from `roots`.
 
         The first of them must be there; one that cannot be extracted after it is a gap.
         """
+        request = replace(request, open_tree=cache(request.open_tree))
+        self.prepare((request,), roots)
         first, *others = roots
-        opened = cache(open_tree)
-        found = self._parts[first].snapshot(revision, opened)
+        found = self._parts[first].snapshot(request)
         for root in others:
             try:
-                more = self._parts[root].snapshot(revision, opened)
+                more = self._parts[root].snapshot(request)
             except ExtractionError as error:
                 found = without(found, root, str(error), self._rules)
             else:
@@ -107,19 +137,65 @@ class _Part:
         self._extract = extract
         self._root = identity[-1]
         self._prefix = _digest(*identity)
+        self._prepared: dict[Revision, Snapshot | AnalyzerError] = {}
 
-    def snapshot(self, revision: Revision, open_tree: Callable[[], SourceTree]) -> Snapshot:
-        """What is found in `revision`; its tree is opened only when its commit is new here."""
-        known = self._recall_commit(revision)
-        if known is not None:
-            return known
+    def knows(self, request: Request) -> bool:
+        """Whether nothing has to be extracted for `request`."""
+        if request.revision not in self._prepared:
+            known = self._recall(request)
+            if known is None:
+                return False
+            self._prepared[request.revision] = known
+        return True
+
+    def snapshot(self, request: Request) -> Snapshot:
+        """What is found in a revision. Raises ExtractionError."""
+        if not self.knows(request):
+            self.take(request, self.encoded(request.open_tree))
+        found = self._prepared.pop(request.revision)
+        if isinstance(found, AnalyzerError):
+            raise found
+        return found
+
+    def encoded(self, open_tree: Callable[[], SourceTree]) -> bytes | AnalyzerError:
+        """The snapshot of a tree, or why there is none, as it goes from one process to another."""
         tree = open_tree()
-        known = self._recall_manifest(tree)
+        try:
+            extraction = self._extract(tree, self._rules, self._root)
+        except AnalyzerError as error:
+            return error
+        units = units_of(extraction, self._rules)
+        return self._codec.encode(Snapshot(tree.revision, extraction, __version__, self._rules.digest, units))
+
+    def take(self, request: Request, result: bytes | AnalyzerError) -> None:
+        """Keep what was extracted for `request`."""
+        if isinstance(result, AnalyzerError):
+            self._prepared[request.revision] = result
+            return
+        tree = request.open_tree()
+        found = replace(self._codec.decode(result), revision=request.revision)
+        key = self._snapshot_key(tree, found)
+        self._store.put(_SNAPSHOTS, key, result)
+        manifest = found.extraction.manifest
+        manifests = {_manifest_key(manifest): dict(manifest), **self._manifests()}
+        self._store.put(_MANIFESTS, self._prefix, json.dumps(dict(list(manifests.items())[:_MAX_MANIFESTS])).encode())
+        self._remember_commit(request.revision, key)
+        self._prepared[request.revision] = found
+
+    def _recall(self, request: Request) -> Snapshot | None:
+        """What was extracted before from the commit, or from another one with the same files."""
+        known = self._recall_commit(request.revision)
         if known is None:
-            known = self._remember(tree, self._extract(tree, self._rules, self._root))
+            tree = request.open_tree()
+            known = self._recall_manifest(tree)
+            if known is not None:
+                known = replace(known, revision=request.revision)
+                self._remember_commit(request.revision, self._snapshot_key(tree, known))
+        return known
+
+    def _remember_commit(self, revision: Revision, key: str) -> None:
         if is_immutable(revision):
-            self._store.put(_COMMITS, self._commit_key(revision), self._snapshot_key(tree, known).encode())
-        return replace(known, revision=revision)
+            self._store.put(_COMMITS, self._commit_key(revision), key.encode())
 
     def _recall_commit(self, revision: Revision) -> Snapshot | None:
         if not is_immutable(revision):
@@ -135,16 +211,6 @@ class _Part:
                 if loaded is not None:
                     return loaded
         return None
-
-    def _remember(self, tree: SourceTree, extraction: Extraction) -> Snapshot:
-        snapshot = Snapshot(
-            tree.revision, extraction, __version__, self._rules.digest, units_of(extraction, self._rules)
-        )
-        self._store.put(_SNAPSHOTS, self._snapshot_key(tree, snapshot), self._codec.encode(snapshot))
-        manifests = {_manifest_key(extraction.manifest): dict(extraction.manifest), **self._manifests()}
-        kept = dict(list(manifests.items())[:_MAX_MANIFESTS])
-        self._store.put(_MANIFESTS, self._prefix, json.dumps(kept).encode())
-        return snapshot
 
     def _load(self, key: str, revision: Revision) -> Snapshot | None:
         content = self._store.get(_SNAPSHOTS, key)
@@ -169,12 +235,6 @@ class _Part:
     def _tree_key(self, tree: SourceTree, manifest_key: str) -> str:
         # Locations are display paths, which the same files have differently in a wheel and in a clone.
         return f"{self._prefix}:{tree.display_path('sglang/')}:{manifest_key}"
-
-
-def _extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
-    from analyzer.application.extract import extract  # noqa: PLC0415 - a warm run never parses
-
-    return extract(tree, rules, root)
 
 
 def is_immutable(revision: Revision) -> bool:

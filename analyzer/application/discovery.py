@@ -6,18 +6,17 @@ import os.path
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from analyzer.application.history.recording import Recorder, RecordingProgram
 from analyzer.domain.errors import AnchorNotFoundError
+from analyzer.domain.relevance import Node, Position, Relevance
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.syntax import Expr, FunctionSyntax, Stmt
 from analyzer.domain.terms import symbols_of
-from analyzer.flow.callgraph import CallGraph, Node
+from analyzer.flow.callgraph import CallGraph
 from analyzer.flow.program import TreeProgram
 from analyzer.flow.relevance import ModRef
 from analyzer.flow.roots import Root, RootSearch
-from analyzer.flow.schedule import Position
 from analyzer.frontend.index import effects_of, index_module
 from analyzer.frontend.lower import lower_expression, lower_function, lower_statements
 from analyzer.ports import SourceTree
@@ -54,21 +53,6 @@ def _ignore(text: str) -> None:
     del text
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What mattered in a tree after all passes; the first one over a tree that is much the same begins with it.
-
-    `relevant` maps the attributes that some pass read to the classes that they are read of, `until` to where for the
-    last time. `reached` are the definitions that no name led to, `patching` the modules that set attributes of others.
-    """
-
-    relevant: Mapping[str, frozenset[str]]
-    reached: frozenset[Node]
-    patching: tuple[str, ...]
-    sizing: str
-    until: Mapping[str, Position]
-
-
 class UnsettledError(Exception):
     """More matters in a tree than did in the one before: only a look at it afresh tells what."""
 
@@ -101,28 +85,32 @@ class Exploration:
         """Where interpretation starts."""
         return self._search.find()
 
-    def interpret(self, root: Root, before: tuple[Settled, ...] = ()) -> tuple[Run, str, tuple[Settled, ...]]:
+    def interpret(
+        self, root: Root, before: tuple[Relevance, ...] = (), likely: Relevance | None = None
+    ) -> tuple[Run, str, tuple[Relevance, ...]]:
         """Interpret from `root` until no skipped statement could have written what the formula reads.
 
-        One pass is enough with what was found to matter `before`, in a tree that is much the same. Raises
-        UnsettledError when it is not.
+        The first pass begins with what is `likely` to matter, as in another release: most of the others are saved. One
+        is enough with what was found to matter `before`, in a tree that is much the same. Raises UnsettledError when
+        it is not.
         """
         universe = set(self._universe(root))
         sinks = self._sink_paths(root)
         runner = self.program.base_names(root.runner)
         wanted = dict.fromkeys((*self._rules.anchors["sink_attributes"], "mem_fraction_static"), runner)
         relevant, sizing = wanted, ""
-        for settled in before:
-            universe |= self.still_there(settled)
-            relevant, sizing = with_reads(wanted, settled.relevant), settled.sizing
+        for start in before or (() if likely is None else (likely,)):
+            universe |= self.still_there(start)
+            relevant, sizing = with_reads(wanted, start.relevant), start.sizing
         relevance = ModRef(self.graph, self._rules.anchors, universe, relevant, sizing)
-        for _ in range(_MAX_PASSES):
+        for number in range(_MAX_PASSES):
             patching = self.program.patching()
             run = interpret(self.program, self.frontend, self._rules, relevance, root, sinks)
             run.read_quantities(root.sink)
-            grown = with_reads(relevant, run.machine.reads)
+            # What the first pass began with may matter no more.
+            grown = with_reads(relevant if number else wanted, run.machine.reads)
             # A first pass may only see an opt-in second sizing.
-            found = _sizing_definition(run, root.sink) or sizing
+            found = _sizing_definition(run, root.sink) or (sizing if number else "")
             patched = self.program.patching()
             reached = self.reached(run) | self.graph.patch(patched)
             universe |= reached
@@ -149,12 +137,12 @@ class Exploration:
         *,
         sizing: str = "",
         until: Mapping[str, Position] | None = None,
-    ) -> Settled:
+    ) -> Relevance:
         """What mattered in the end."""
         modules = tuple(facts.module for facts in self.program.patching())
-        return Settled(dict(relevant), frozenset(reached), modules, sizing, until or {})
+        return Relevance(dict(relevant), frozenset(reached), modules, sizing, until or {})
 
-    def still_there(self, before: Settled) -> set[Node]:
+    def still_there(self, before: Relevance) -> set[Node]:
         """What was reached in another tree and is in this one; modules that set attributes of others are looked into.
 
         Raises SourceSyntaxError when one of them does not parse.

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from analyzer.application.discovery import Exploration, Settled, UnsettledError
+from analyzer.application.discovery import Exploration, UnsettledError
 from analyzer.application.history.recording import Index, Recorder
 from analyzer.application.option_discovery import OptionExploration
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Call, Extraction
 from analyzer.domain.history import Needs
+from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import OPTIONS, RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.steps import Step
@@ -21,9 +22,12 @@ from analyzer.symbolic.option_reading import OptionReading
 from analyzer.symbolic.reading import Reading
 
 
-def extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
-    """The formulas of `tree` that one root leads to. Raises ExtractionError when it is not found."""
-    return _extract(tree, rules, root).extraction
+def extract(tree: SourceTree, rules: RuleSet, root: str, likely: Relevance | None = None) -> Extraction:
+    """The formulas of `tree` that one root leads to. Raises ExtractionError when it is not found.
+
+    What is `likely` to matter, as in another release, makes it faster and changes nothing.
+    """
+    return explore(tree, rules, root, likely=likely).extraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,11 @@ class Explored:
     """The formulas of a tree, and what was found to matter for them: a tree much the same begins with it."""
 
     extraction: Extraction
-    settled: tuple[Settled, ...]
+    settled: tuple[Relevance, ...]
 
 
 def extract_with_needs(
-    tree: SourceTree, rules: RuleSet, root: str, index: Index, before: tuple[Settled, ...] = ()
+    tree: SourceTree, rules: RuleSet, root: str, index: Index, before: tuple[Relevance, ...] = ()
 ) -> tuple[Explored | ExtractionError, Needs]:
     """The formulas of `tree` that one root leads to, or why there are none, and what of its files that depends on.
 
@@ -45,32 +49,41 @@ def extract_with_needs(
         recorder = Recorder(index)
         # What mattered before may be what fails, and matter no more.
         with suppress(ExtractionError, UnsettledError):
-            return _extract(tree, rules, root, recorder, before), recorder.needs(by_name=root == OPTIONS)
+            return explore(tree, rules, root, recorder, before), recorder.needs(by_name=root == OPTIONS)
     recorder = Recorder(index)
     try:
-        found: Explored | ExtractionError = _extract(tree, rules, root, recorder)
+        found: Explored | ExtractionError = explore(tree, rules, root, recorder)
     except ExtractionError as error:
         found = error
     return found, recorder.needs(by_name=root == OPTIONS)
 
 
-def _extract(
+def explore(  # noqa: PLR0913, PLR0917 - what is explored, who listens, and what is known
     tree: SourceTree,
     rules: RuleSet,
     root: str,
     recorder: Recorder | None = None,
-    before: tuple[Settled, ...] = (),
+    before: tuple[Relevance, ...] = (),
+    likely: Relevance | None = None,
 ) -> Explored:
+    """The formulas of `tree` that one root leads to, and what matters for them. Raises ExtractionError."""
     exploration = Exploration(tree, rules, recorder)
-    return (_extract_options if root == OPTIONS else _extract_sizing)(tree, rules, exploration, before)
+    if root == OPTIONS:
+        # Most of what matters for the options of another release does not for these: it would be followed in vain.
+        return _extract_options(tree, rules, exploration, before)
+    return _extract_sizing(tree, rules, exploration, before, likely)
 
 
 def _extract_sizing(
-    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Settled, ...]
+    tree: SourceTree,
+    rules: RuleSet,
+    exploration: Exploration,
+    before: tuple[Relevance, ...],
+    likely: Relevance | None,
 ) -> Explored:
     """What the runner makes of the memory it measures."""
     root = exploration.root()
-    run, sizing, settled = exploration.interpret(root, before)
+    run, sizing, settled = exploration.interpret(root, before, likely)
     with deep_recursion():
         reading = Reading(run, root.sink, sizing, tree.display_path)
         reading.read()
@@ -101,7 +114,7 @@ def _explored_calls(steps: Iterable[Step], tree: SourceTree) -> tuple[Call, ...]
 
 
 def _extract_options(
-    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Settled, ...]
+    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Relevance, ...]
 ) -> Explored:
     """What the options become on their own, before a runner is made."""
     options = OptionExploration(tree, rules, exploration)

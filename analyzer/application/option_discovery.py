@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from analyzer.application.discovery import Exploration, Settled, UnsettledError, missed, with_reads
+from analyzer.application.discovery import Exploration, UnsettledError, missed, with_reads
 from analyzer.domain.errors import ExtractionError
+from analyzer.domain.relevance import Node, Position, Relevance
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import CAPACITY
 from analyzer.domain.terms import symbols_of
-from analyzer.flow.callgraph import Node
 from analyzer.flow.option_roots import OptionRoot, OptionRootSearch
 from analyzer.flow.relevance import ModRef
-from analyzer.flow.schedule import ALWAYS, Position, Schedule
+from analyzer.flow.schedule import ALWAYS, Schedule
 from analyzer.ports import SourceTree
 from analyzer.symbolic.interpreter import Run, interpret
 
@@ -40,8 +40,8 @@ class OptionExploration:
         return Schedule(dict(relevant), dict(until), lambda names: ModRef(graph, anchors, known, names, by_name=True))
 
     def interpret(
-        self, root: OptionRoot, before: tuple[Settled, ...] = ()
-    ) -> tuple[Run, tuple[str, ...], tuple[Settled, ...]]:
+        self, root: OptionRoot, before: tuple[Relevance, ...] = ()
+    ) -> tuple[Run, tuple[str, ...], tuple[Relevance, ...]]:
         """Interpret from `root` until no skipped statement could have written what the fraction reads.
 
         A start can fail on the capacity of the device. Where the fraction does not read it, the options that do are
@@ -56,8 +56,8 @@ class OptionExploration:
         return run, beside, (narrow, wide)
 
     def _to_fixpoint(
-        self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Settled, ...]
-    ) -> tuple[Run, Settled]:
+        self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Relevance, ...]
+    ) -> tuple[Run, Relevance]:
         program, graph = self._exploration.program, self._exploration.graph
         universe = set(graph.closure((root.receiver, root.definition.key)))
         relevant = dict.fromkeys(wanted, program.base_names(root.options))

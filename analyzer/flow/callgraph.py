@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import networkx as nx
 
 from analyzer.domain.modules import CONSTRUCTORS, TRANSPARENT_DECORATORS, Definition, Effects, ModuleFacts
+from analyzer.domain.relevance import Node
 from analyzer.domain.resolution import Resolution
 from analyzer.domain.rules import Anchors
 from analyzer.ports.program import Program
@@ -25,9 +26,6 @@ _TRANSPARENT = frozenset(
 )
 # What runs of an instance that stands for a function.
 _WRAPPING_METHODS = ("__call__", "__get__")
-
-Node = tuple[str, str]
-"""Receiver class key ("" for a plain function) and definition key."""
 
 
 class CallGraph:

@@ -8,8 +8,9 @@ from typing import Final
 
 from analyzer.domain.errors import AnchorNotFoundError
 from analyzer.domain.modules import CONSTRUCTORS, ClassFacts, Definition
+from analyzer.domain.relevance import Node
 from analyzer.domain.rules import Anchors
-from analyzer.flow.callgraph import CallGraph, Node
+from analyzer.flow.callgraph import CallGraph
 from analyzer.flow.program import TreeProgram
 from analyzer.flow.roots import module_name
 from analyzer.ports import SourceTree

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from analyzer.domain.modules import Definition
+from analyzer.domain.relevance import Node
 from analyzer.domain.rules import Anchors
-from analyzer.flow.callgraph import COMMON_NAMES, CallGraph, Node
+from analyzer.flow.callgraph import COMMON_NAMES, CallGraph
 
 
 class ModRef:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from analyzer.domain.relevance import Position
 from analyzer.flow.relevance import ModRef
-
-Position = tuple[int, ...]
-"""Where execution stands: the lines of the outermost calls on the way, compared in order."""
 
 ALWAYS: Final[Position] = (1 << 31,)
 

@@ -15,6 +15,7 @@ from analyzer.adapters.snapshot_source import write_snapshot
 from analyzer.api.workspace import Silent
 from analyzer.domain.errors import AnchorNotFoundError
 from analyzer.domain.extraction import Extraction
+from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.source import Revision
 from analyzer.ports import SourceTree
@@ -46,8 +47,8 @@ class World:
         self.extracted: list[str] = []
         self.lost: set[str] = set()
 
-    def extract(self, tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
-        del rules
+    def extract(self, tree: SourceTree, rules: RuleSet, root: str, likely: Relevance | None) -> Extraction:
+        del rules, likely
         if root != RUNNER:
             raise AnchorNotFoundError("no options here")
         file = tree.read("sglang/srt/model_executor/model_runner.py")
@@ -81,7 +82,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path)
     made.commit("one", "v0.4.0")
     made.commit("two", "v0.5.0")
-    monkeypatch.setattr("analyzer.application.analysis._extract", made.extract)
+    monkeypatch.setattr("analyzer.application.extract.extract", made.extract)
+    # What another process extracts nobody here can count.
+    monkeypatch.setattr("analyzer.adapters.workers.run_all", lambda tasks: [task() for task in tasks])
     monkeypatch.setattr("analyzer.adapters.snapshot_source.shipped_folder", lambda: tmp_path / "snapshots")
     monkeypatch.setenv("SGLANG_ANALYZER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SGLANG_ANALYZER_REMOTE", str(tmp_path / "no-such-remote"))

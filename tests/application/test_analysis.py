@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +10,10 @@ import pytest
 
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.snapshots import SnapshotJson
-from analyzer.application.analysis import Analysis, is_immutable
+from analyzer.application.analysis import Analysis, Request, is_immutable
+from analyzer.domain.errors import AnalyzerError, ExtractionError
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import RUNNER, RuleSet
+from analyzer.domain.rules import ROOTS, RUNNER, RuleSet
 from analyzer.domain.source import Revision, SourceFile
 from analyzer.ports import SourceTree
 from tests.support.samples import extraction, write_rules
@@ -61,22 +62,32 @@ class Harness:
         self.store = Memory()
         self.extracted = 0
         self.opened = 0
+        self.together: list[int] = []
         self.analysis = self.make(rules)
 
     def make(self, rules: RuleSet, build: str = "1") -> Analysis:
         def extract(tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
-            del tree, rules, root
+            del rules, root
             self.extracted += 1
+            if not tree.paths():
+                raise ExtractionError("there is nothing")
             return extraction()
 
-        return Analysis(rules, self.store, SnapshotJson(), extract, build=build)
+        return Analysis(rules, self.store, SnapshotJson(), extract, self.run_all, build=build)
 
-    def run(self, tree: Tree) -> Revision:
+    def run_all(self, tasks: Sequence[Callable[[], bytes | AnalyzerError]]) -> list[bytes | AnalyzerError]:
+        self.together.append(len(tasks))
+        return [task() for task in tasks]
+
+    def request(self, tree: Tree) -> Request:
         def opened() -> SourceTree:
             self.opened += 1
             return tree
 
-        found = self.analysis.snapshot(tree.revision, opened, (RUNNER,))
+        return Request(tree.revision, opened)
+
+    def run(self, tree: Tree) -> Revision:
+        found = self.analysis.snapshot(self.request(tree), (RUNNER,))
         assert found.extraction == extraction()
         return found.revision
 
@@ -137,6 +148,19 @@ def test_a_damaged_entry_is_made_anew(harness: Harness) -> None:
             harness.store.content[key] = b"{"
     harness.run(tree("1" * 40))
     assert harness.extracted == 2
+
+
+def test_what_is_not_known_yet_is_extracted_at_the_same_time(harness: Harness) -> None:
+    old, new, nothing = (harness.request(tree(char * 40, blobs)) for char, blobs in (("1", None), ("2", {}), ("3", {})))
+    harness.analysis.snapshot(old, (RUNNER,))
+    harness.analysis.prepare((old, new, nothing), (RUNNER,))
+    assert harness.together == [2]
+    assert harness.analysis.snapshot(old, (RUNNER,)).extraction == extraction()
+    with pytest.raises(ExtractionError):
+        harness.analysis.snapshot(new, (RUNNER,))
+    assert harness.extracted == 3
+    harness.analysis.snapshot(harness.request(tree("4" * 40, {**tree("").blobs, "sglang/srt/absent.py": "f" * 40})))
+    assert harness.together == [2, len(ROOTS)]
 
 
 def test_only_object_ids_are_immutable() -> None:

@@ -12,13 +12,13 @@ from analyzer.application.analysis import SnapshotCodec, units_of
 from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Coverage, Extraction, Formula
 from analyzer.domain.history import Found
+from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore, SourceTree
 
 if TYPE_CHECKING:
-    from analyzer.application.discovery import Settled
     from analyzer.application.history.recording import Index
 
 _KIND = "history"
@@ -59,7 +59,7 @@ class CommitExtractions:
         self._codec = codec
         self._pack = pack
         self._index = index
-        self._settled: dict[str, tuple[Settled, ...]] = {}
+        self._settled: dict[str, tuple[Relevance, ...]] = {}
         self._prefix = f"{build}:{SCHEMA_VERSION}:{rules.digest}"
 
     def extract(self, root: str, sha: str, *, afresh: bool) -> Found:
@@ -75,7 +75,7 @@ class CommitExtractions:
             self._store.put(_KIND, key, self._pack.encode(found))
         return found
 
-    def _extract(self, root: str, sha: str, before: tuple[Settled, ...]) -> Found:
+    def _extract(self, root: str, sha: str, before: tuple[Relevance, ...]) -> Found:
         from analyzer.application.extract import extract_with_needs  # noqa: PLC0415 - a warm run never parses
 
         tree = self._open_tree(sha)
