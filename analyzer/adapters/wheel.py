@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import re
 import struct
 import tarfile
@@ -13,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -132,18 +134,33 @@ class ArchiveSource:
 _Reader = Callable[[], bytes]
 
 
+class _Wheel:
+    """The members of a wheel, for this process and those that are forked from it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open()
+
+    def names(self) -> Sequence[str]:
+        """The names of the members."""
+        return self._archive.namelist()
+
+    def read(self, name: str) -> bytes:
+        """What a member holds, no more than one byte over the limit: that tells a file that lies about its size."""
+        if self._owner != os.getpid():
+            # A forked process shares the place in the file with its parent.
+            self._open()
+        with self._archive.open(name) as member:
+            return member.read(MAX_FILE_SIZE + 1)
+
+    def _open(self) -> None:
+        self._archive = zipfile.ZipFile(self._path)
+        self._owner = os.getpid()
+
+
 def _open_wheel(path: Path) -> dict[str, _Reader]:
-    archive = zipfile.ZipFile(path)
-
-    def reader(name: str) -> _Reader:
-        def read() -> bytes:
-            # One byte more than is allowed tells a file that lies about its size.
-            with archive.open(name) as member:
-                return member.read(MAX_FILE_SIZE + 1)
-
-        return read
-
-    return {name: reader(name) for name in archive.namelist() if name.endswith(".py")}
+    wheel = _Wheel(path)
+    return {name: partial(wheel.read, name) for name in wheel.names() if name.endswith(".py")}
 
 
 def _open_sdist(path: Path) -> dict[str, _Reader]:

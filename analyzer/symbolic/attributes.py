@@ -162,8 +162,25 @@ class Attributes:
             return size
         if name == "itemsize":
             return self.machine.canonical(opaque("element_size", (target,)))
-        limit = integer_limit(target, name)
-        return opaque(f".{name}", (target,)) if limit is None else limit
+        known = integer_limit(target, name) or self._declared(target, name)
+        return opaque(f".{name}", (target,)) if known is None else known
+
+    def _declared(self, target: Term, name: str) -> Term | None:
+        """A field of the class that a function says to return: what the class has there, until somebody sets it."""
+        function = self.machine.world.returned_by.get(target)
+        if function is None or not function.returns:
+            return None
+        program = self.machine.program
+        found = program.resolve(function.module, function.returns.strip("\"'"))
+        if found is None or found.kind != "class":
+            return None
+        owner = next((cls for cls in program.mro(found.key) if name in cls.fields), None)
+        if owner is None:
+            return None
+        label, declared = f"{owner.name}.{name}", owner.fields[name]
+        value = NONE if declared.value is None else self.machine.toplevel.field_value(owner, declared)
+        is_given = declared.value is not None and isinstance(value, Constant)
+        return self.machine.input(label, label, lambda: value if is_given else None)
 
     def _method(self, target: Term, name: str) -> Handle:
         """A method of a basic type, bound to its receiver."""

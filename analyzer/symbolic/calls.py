@@ -53,6 +53,7 @@ class Calls:
         self.extent: tuple[int, ...] = ()
         self._measured: dict[tuple[Span, str], Term] = {}
         self._handed: dict[str, Term] = {}
+        self._completions: dict[tuple[str, Term], Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
@@ -137,6 +138,8 @@ class Calls:
             return self.externals.empty_reserve(state)
         if definition.name in anchors["config_writers"] and owner:
             return self.write_config(keywords, state)
+        if definition.name in anchors["completing_functions"] and len(args) == 1 and not keywords:
+            return self.machine.each_leaf(args[0], state, lambda arg, s: self._completed(definition, owner, arg, s))
         inline = partial(self.inline, definition, owner, args, keywords)
         origin = self._origin(definition, owner)
         if origin is not None:
@@ -148,7 +151,9 @@ class Calls:
         if definition.name in anchors["ignored_functions"]:
             return NONE
         if definition.name in anchors["opaque_functions"]:
-            return opaque(f"{definition.name}()")
+            result = opaque(f"{definition.name}()")
+            self.machine.world.returned_by[result] = definition
+            return result
         if (
             self.machine.eager
             or definition.name == "__init__"
@@ -160,6 +165,16 @@ class Calls:
             return inline(state)
         self.machine.skip_calls((definition.name,))
         return self.machine.defer(inline, state, definition.name)
+
+    def _completed(self, definition: Definition, owner: str, record: Term, state: State) -> Term:
+        """What a function returns that completes a record: the first time for all, whatever is known where it runs."""
+        known = self._completions.get((definition.key, record))
+        if known is None:
+            facts, state.facts = state.facts, {}
+            known = self.machine.value(self.inline(definition, owner, (record,), {}, state))
+            state.facts = {**state.facts, **facts}
+            self._completions[definition.key, record] = known
+        return state.refine(known)
 
     def _hands_on(self, args: Arguments) -> bool:
         """Whether an argument is a function that matters: whoever gets it may call it."""

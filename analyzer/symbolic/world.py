@@ -108,6 +108,8 @@ class World:
     base: dict[Term, dict[str, Term]] = field(default_factory=dict)
     origins: dict[Term, Span] = field(default_factory=dict)
     opaque_reasons: dict[Term, tuple[Span, str, str]] = field(default_factory=dict)
+    # The function that is not looked into, for what it returns.
+    returned_by: dict[Term, Definition] = field(default_factory=dict)
     events: list[Step] = field(default_factory=list)
     constructed: dict[Handle, tuple[tuple[Term, ...], dict[str, Term]]] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)

@@ -11,7 +11,7 @@ from typing import Any
 
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.wheel import ArchiveTree
-from analyzer.application.extract import extract
+from analyzer.application.extract import Explored, explore, extract
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import Change, Kind
 from analyzer.domain.rules import RuleSet
@@ -83,14 +83,19 @@ def tree(version: str) -> ArchiveTree:
 
 
 @cache
+def _explored(version: str, root: str) -> Explored:
+    return explore(tree(version), rules(), root)
+
+
 def original(version: str, root: str) -> Extraction:
     """The formulas of a release."""
-    return extract(tree(version), rules(), root)
+    return _explored(version, root).extraction
 
 
 def mutated(mutant: Mutant, root: str) -> Extraction:
     """The formulas of a changed release."""
-    return extract(_ChangedTree(tree(mutant.version), mutant.path, mutant.content), rules(), root)
+    changed = _ChangedTree(tree(mutant.version), mutant.path, mutant.content)
+    return extract(changed, rules(), root, _explored(mutant.version, root).settled[0])
 
 
 def semantic(version: str, quantities: Collection[str], root: str, seed: int, *, executed: bool) -> Iterator[Mutant]:
