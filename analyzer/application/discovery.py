@@ -211,6 +211,8 @@ def missed(skipped: Skipped, before: ModRef, after: ModRef) -> bool:
     """Whether something that was left alone may write what only now is known to be read."""
     if (after.names - before.names) & skipped.calls:
         return True
+    if any(before.changers.get(name) != after.changers.get(name) for name in skipped.calls):
+        return True
     return any(
         (name in after.relevant and name not in before.relevant)
         if not owner

@@ -61,6 +61,10 @@ TRANSPARENT_DECORATORS: Final = frozenset(
 )
 
 
+# Where a callee gets an argument: a position, ``self`` not counted, or a keyword.
+Slot = int | str
+
+
 @dataclass(frozen=True, slots=True)
 class Effects:
     """The names a definition touches, read off its text without resolving anything.
@@ -69,6 +73,9 @@ class Effects:
     ``self.x`` and ``obj.x`` included; a ``?`` stands for a callee that is no dotted name. `imports` are
     the function's own. `passed` are the names handed on as arguments, which may be functions; `named` are
     attributes named without being written there: keywords, keys of dicts, ``*`` for a computed name.
+    Changing a container is writing the attribute or the module variable that holds it. `changed` are the parameters
+    whose containers the function changes (``*`` for what the others are collected in), `handed` what is given to
+    whom: the simple name of the callee, the position or keyword, and a parameter, attribute or module variable.
     """
 
     reads: frozenset[str]
@@ -79,6 +86,8 @@ class Effects:
     imports: tuple[ImportBinding, ...] = ()
     passed: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    handed: tuple[tuple[str, Slot, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +146,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class ClassFacts:
-    """A class: its bases as written, methods and fields; `setters` run when a property is assigned to."""
+    """A class: its bases as written, methods and fields.
+
+    `setters` and `deleters` run when a property is assigned to or deleted.
+    """
 
     module: str
     path: str
@@ -148,6 +160,7 @@ class ClassFacts:
     methods: Mapping[str, Definition]
     fields: Mapping[str, Field]
     setters: Mapping[str, Definition] = dataclass_field(default_factory=dict)
+    deleters: Mapping[str, Definition] = dataclass_field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -16,12 +16,15 @@ def _line() -> int:
     return field(default=0, compare=False)
 
 
-# Methods that change which elements their container holds.
-CONTAINER_CHANGES = frozenset(
-    {"append", "add", "extend", "update", "insert", "remove", "pop", "clear", "discard", "setdefault"}
-)
+# Methods that change which elements their container holds, or their order.
+CONTAINER_CHANGES = frozenset({
+    "append", "add", "extend", "update", "insert", "remove", "pop", "popitem", "clear", "discard", "setdefault",
+    "sort", "reverse",
+})  # fmt: skip  # one name a line would hide the list
+# Of these, those that are called for what they return as well.
+TAKING = frozenset({"pop", "popitem", "setdefault"})
 # Methods and functions that change what they are given.
-CHANGES = CONTAINER_CHANGES | {"sort", "setattr", "__setattr__", "all_reduce"}
+CHANGES = CONTAINER_CHANGES | {"setattr", "__setattr__", "delattr", "__delattr__", "all_reduce"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,13 @@ class Augment:
 
 
 @dataclass(frozen=True, slots=True)
+class Delete:
+    targets: tuple[Expr, ...]
+    line: int = _line()
+    end_line: int = _line()
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     test: Expr
     body: tuple[Stmt, ...]
@@ -392,6 +402,7 @@ class UnsupportedStatement:
 Stmt = Union[
     Assign,
     Augment,
+    Delete,
     If,
     Return,
     RaiseStatement,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import networkx as nx
 
-from analyzer.domain.modules import CONSTRUCTORS, TRANSPARENT_DECORATORS, Definition, Effects, ModuleFacts
+from analyzer.domain.modules import CONSTRUCTORS, TRANSPARENT_DECORATORS, Definition, Effects, ModuleFacts, Slot
 from analyzer.domain.relevance import Node
 from analyzer.domain.resolution import Resolution
 from analyzer.domain.rules import Anchors
@@ -27,6 +28,7 @@ _TRANSPARENT = frozenset(
 # What runs of an instance that stands for a function.
 _WRAPPING_METHODS = ("__call__", "__get__")
 
+_NO_SLOTS: frozenset[Slot] = frozenset()
 
 class CallGraph:
     """Which analysed definitions a definition may call, as far as names tell.
@@ -45,6 +47,11 @@ class CallGraph:
         # What stands for an attribute after a module has set it.
         self._aliases: dict[str, set[str]] = {}
         self._called: dict[str, tuple[tuple[str, bool], ...]] = {}
+        # The parameters whose containers a definition changes, by its key, and by the name it is called by the slots.
+        self._changed: dict[str, set[str]] = {}
+        self._changers: dict[str, frozenset[Slot]] = {}
+        self._handing: dict[str, Effects] = {}
+        self._looked_at: list[Definition] = []
 
     def patch(self, modules: Iterable[ModuleFacts]) -> frozenset[Node]:
         """Note what `modules` set on classes and modules; what may be called in its place, with all it may call."""
@@ -62,8 +69,67 @@ class CallGraph:
         return frozenset(found)
 
     def effects(self, definition: Definition) -> Effects:
-        """The names that a definition touches."""
-        return self._effects(definition.text)
+        """The names that a definition touches; it writes what it hands to a callee that changes it."""
+        known = self._handing.get(definition.key)
+        if known is None:
+            known = self._effects(definition.text)
+            given = [place for callee, slot, place in known.handed if self.changes(callee, slot)]
+            if given:
+                names = [(owner == "self", name) for owner, _, name in (place.rpartition(".") for place in given)]
+                own = {name for is_own, name in names if is_own}
+                others = {name for is_own, name in names if not is_own}
+                known = replace(known, writes=known.writes | others, own_writes=known.own_writes | own)
+            self._handing[definition.key] = known
+        return known
+
+    def changes(self, callee: str, slot: Slot) -> bool:
+        """Whether a function of this name may change the container that it gets as an argument."""
+        slots = self._changers.get(callee, _NO_SLOTS)
+        return slot in slots or ("*" in slots and isinstance(slot, int))
+
+    def changed_parameters(self, definition: Definition) -> frozenset[str]:
+        """The parameters whose containers a definition changes, by itself or through what it calls."""
+        return frozenset(self._changed.get(definition.key, ()))
+
+    def changers(self, definitions: Iterable[Definition]) -> Mapping[str, frozenset[Slot]]:
+        """The simple names of what changes a container that it is given, with where it gets it."""
+        new = [definition for definition in definitions if definition.key not in self._changed]
+        if new:
+            self._find_changers(new)
+        return self._changers
+
+    def _find_changers(self, new: Iterable[Definition]) -> None:
+        """Look for changers among more definitions, until what they hand on adds none."""
+        for definition in new:
+            self._changed[definition.key] = set(self._effects(definition.text).changed)
+            self._looked_at.append(definition)
+        while True:
+            slots: dict[str, set[Slot]] = {}
+            for definition in self._looked_at:
+                if self._changed[definition.key] and definition.called_as not in COMMON_NAMES:
+                    slots.setdefault(definition.called_as, set()).update(self._slots(definition))
+            found = {name: frozenset(where) for name, where in slots.items()}
+            if found == self._changers:
+                return
+            self._changers = found
+            self._handing.clear()
+            for definition in self._looked_at:
+                self._changed[definition.key].update(
+                    place
+                    for callee, slot, place in self._effects(definition.text).handed
+                    if "." not in place and self.changes(callee, slot)
+                )
+
+    def _slots(self, definition: Definition) -> Iterable[Slot]:
+        """Where the parameters are given that a definition changes."""
+        changed = self._changed[definition.key]
+        names = [name for name, _ in definition.parameters]
+        bound = bool(definition.owner) and "staticmethod" not in definition.decorators
+        for position, name in enumerate(names[1:] if bound else names):
+            if name in changed:
+                yield from (position, name)
+        if "*" in changed:
+            yield "*"
 
     def called(self, definition: Definition) -> tuple[tuple[str, bool], ...]:
         """Simple names of callees, and whether the receiver is ``self`` itself; functions handed on are called too."""
@@ -103,12 +169,13 @@ class CallGraph:
         return effects.writes | effects.own_writes
 
     def own_writes(self, definition: Definition) -> frozenset[str]:
-        """The attributes of its own object that a definition sets, by itself or through the setters of properties."""
+        """The attributes of its own object that a definition sets, by itself or through properties."""
         written = self.effects(definition).own_writes
         if not definition.owner or not written:
             return written
-        setters = [s for cls in self._program.mro(definition.owner) for n, s in cls.setters.items() if n in written]
-        return written.union(*(self.effects(setter).own_writes for setter in setters))
+        family = self._program.mro(definition.owner)
+        hooks = [hook for cls in family for hook in (*cls.setters.items(), *cls.deleters.items())]
+        return written.union(*(self.effects(hook).own_writes for name, hook in hooks if name in written))
 
     def definition(self, node: Node) -> Definition:
         """The definition of a node."""

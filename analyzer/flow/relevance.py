@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from analyzer.domain.modules import Definition
+from analyzer.domain.modules import Definition, Slot
 from analyzer.domain.relevance import Node
 from analyzer.domain.rules import Anchors
 from analyzer.flow.callgraph import COMMON_NAMES, CallGraph
@@ -40,6 +40,7 @@ class ModRef:
         self._steps = frozenset(anchors["weight_loaders"])
         self._writers = frozenset(anchors["config_writers"])
         definitions = {node[1]: graph.definition(node) for node in universe}
+        self.changers = graph.changers(definitions.values())
         self._effectful, self.names = self._fixpoint(definitions)
         self._raising, self.raising_names = self._raisers(definitions)
 
@@ -55,6 +56,14 @@ class ModRef:
     def matters(self, definition: Definition) -> bool:
         """Whether running `definition` may write something relevant."""
         return definition.key in self._effectful
+
+    def changes(self, callee: str, slot: Slot) -> bool:
+        """Whether a function of this name may change the container that it gets as an argument."""
+        return self._graph.changes(callee, slot)
+
+    def changed_parameters(self, definition: Definition) -> frozenset[str]:
+        """The parameters whose containers `definition` changes."""
+        return self._graph.changed_parameters(definition)
 
     def may_raise(self, definition: Definition) -> bool:
         """Whether running `definition` may reach a raise statement."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from analyzer.domain.errors import SourceSyntaxError
-from analyzer.domain.modules import ClassFacts, Definition, Effects, Field, ModuleFacts, ModuleStatement
+from analyzer.domain.modules import ClassFacts, Definition, Effects, Field, ModuleFacts, ModuleStatement, Slot
 from analyzer.domain.source import SourceFile
 from analyzer.domain.syntax import CONTAINER_CHANGES, ImportBinding
 
@@ -25,6 +25,8 @@ _GLOBALS = re.compile(
     rb"\[(?:[\"'](\w+)[\"']\]|[^\]\n]+\])[ \t]*(?::[^=\n]+)?[-+*/|&]{0,2}=(?!=))"
 )
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+# So many names for one container in a row are followed.
+_MAX_ALIASES = 4
 
 
 def index_module(file: SourceFile, module: str) -> ModuleFacts:
@@ -162,6 +164,7 @@ class _Indexer:
         methods: dict[str, Definition] = {}
         fields: dict[str, Field] = {}
         setters: dict[str, Definition] = {}
+        deleters: dict[str, Definition] = {}
         for child in node.body:
             match child:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -171,6 +174,8 @@ class _Indexer:
                         methods[child.name] = definition
                     elif any(decorator.endswith(".setter") for decorator in definition.decorators):
                         setters[child.name] = definition
+                    else:
+                        deleters[child.name] = definition
                 case ast.AnnAssign(target=ast.Name(id=name)):
                     value = None if child.value is None else self._text(child.value)
                     fields[name] = Field(name, ast.unparse(child.annotation), value, child.lineno)
@@ -188,6 +193,7 @@ class _Indexer:
             methods,
             fields,
             setters,
+            deleters,
         )
 
     def _definition(self, node: _FunctionNode, prefix: str) -> Definition:
@@ -280,26 +286,25 @@ def import_bindings(node: ast.Import | ast.ImportFrom, module: str, *, is_packag
 
 
 @lru_cache(maxsize=100_000)
-def effects_of(text: str) -> Effects:  # noqa: C901, PLR0912 - one case for each construct that names something
+def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construct that names something
     """The attribute names and callees that appear in a definition's source."""
     reads: set[str] = set()
-    writes: set[str] = set()
-    own: set[str] = set()
     calls: set[str] = set()
     imports: list[ImportBinding] = []
     raises = False
     tree = ast.parse(text)
     passed: set[str] = set()
     named: set[str] = set()
-    aliases = _aliases(tree)
+    changes = _Changes(tree)
     for child in ast.walk(tree):
+        changes.see(child)
         if isinstance(child, ast.Attribute):
             if isinstance(child.ctx, ast.Load):
                 reads.add(child.attr)
-            elif isinstance(child.value, ast.Name) and child.value.id == "self":
-                own.add(child.attr)
             else:
-                writes.add(child.attr)
+                changes.write(
+                    "self" if isinstance(child.value, ast.Name) and child.value.id == "self" else "?", child.attr
+                )
         elif isinstance(child, ast.Call):
             calls.add(_dotted(child.func))
             passed.update(
@@ -307,18 +312,15 @@ def effects_of(text: str) -> Effects:  # noqa: C901, PLR0912 - one case for each
             )
             named.update(keyword.arg for keyword in child.keywords if keyword.arg)
             named.update(("*",) if _sets_any_attribute(child) else ())
-            changed = _changed_attribute(child, aliases)
-            if changed is not None:
-                (own if changed.startswith("self.") else writes).add(changed.rsplit(".", 1)[-1])
             # Keyword writes (`override(label, name=value)`) name the attribute as a keyword.
             if isinstance(child.func, ast.Attribute) and child.func.attr in ("override", "setattr"):
-                writes.update(keyword.arg for keyword in child.keywords if keyword.arg)
+                changes.writes.update(keyword.arg for keyword in child.keywords if keyword.arg)
             for owner, changed_name in _set_in_namespace(child):
-                (own if owner == "self" else writes).add(changed_name)
+                changes.write(owner, changed_name)
                 named.update(("*",) if changed_name == "*" else ())
         elif isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store) and _namespace(child.value):
             key = child.slice.value if isinstance(child.slice, ast.Constant) else "*"
-            (own if _namespace(child.value) == "self" else writes).add(str(key))
+            changes.write(_namespace(child.value), str(key))
             named.update(("*",) if key == "*" else ())
         elif isinstance(child, ast.Dict):
             named.update(
@@ -330,22 +332,116 @@ def effects_of(text: str) -> Effects:  # noqa: C901, PLR0912 - one case for each
             imports.extend(_raw_bindings(child))
     return Effects(
         frozenset(reads),
-        frozenset(writes),
-        frozenset(own),
+        frozenset(changes.writes),
+        frozenset(changes.own_writes),
         frozenset(calls),
         raises,
         tuple(imports),
         frozenset(passed),
         frozenset(named),
+        frozenset(changes.changed),
+        tuple(changes.handed),
     )
 
 
+class _Changes:
+    """What a function writes: attributes, and containers by what holds them."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.writes: set[str] = set()
+        self.own_writes: set[str] = set()
+        self.changed: set[str] = set()
+        self.handed: list[tuple[str, Slot, str]] = []
+        self._aliases = _aliases(tree)
+        self._parameters: dict[str, str] = {}
+        for function in tree.body[:1]:
+            if isinstance(function, _FunctionNode):
+                args = function.args
+                self._parameters = {arg.arg: arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+                self._parameters |= {args.vararg.arg: "*"} if args.vararg is not None else {}
+                self._parameters |= {args.kwarg.arg: ""} if args.kwarg is not None else {}
+        self._locals = {
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+
+    def write(self, owner: str, attribute: str) -> None:
+        """Note that an attribute of `owner` is set."""
+        (self.own_writes if owner == "self" else self.writes).add(attribute)
+
+    def see(self, node: ast.AST) -> None:
+        """Note the container that `node` changes, and what it hands on."""
+        match node:
+            case ast.Subscript(value=container, ctx=ast.Store() | ast.Del()):
+                self._change(container)
+            case ast.AugAssign(target=ast.Name() as target, value=value) if not isinstance(value, ast.Constant):
+                self._change(target)
+            case ast.Call(func=ast.Attribute(value=container, attr=method)) if method in CONTAINER_CHANGES:
+                self._change(container)
+            case ast.Call(
+                func=ast.Name(id="setattr" | "delattr") | ast.Attribute(attr="__setattr__" | "__delattr__"),
+                args=[ast.Name(id=owner), ast.Constant(str(attribute)), *_],
+            ):
+                self.write(owner, attribute)
+            case _:
+                pass
+        if isinstance(node, ast.Call):
+            self._hand(node)
+
+    def _change(self, container: ast.expr) -> None:
+        place = self._place(container)
+        owner, _, name = place.rpartition(".")
+        if owner:
+            self.write(owner, name)
+        elif name in self._parameters:
+            if self._parameters[name] == name or (self._parameters[name] and isinstance(container, ast.Subscript)):
+                self.changed.add(self._parameters[name])
+        elif name and name not in self._locals:
+            self.writes.add(name)
+
+    def _hand(self, call: ast.Call) -> None:
+        callee = _dotted(call.func).rpartition(".")[2]
+        slots: list[tuple[Slot, ast.expr]] = [*enumerate(call.args)]
+        slots += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+        for slot, argument in slots if callee != "?" else ():
+            elements = argument.value.elts if _is_spread(argument) else [argument]  # type: ignore[attr-defined]  # a starred display
+            for element in elements:
+                place = self._place(element)
+                if "." in place or place in self._parameters or (place and place not in self._locals):
+                    self.handed.append((callee, slot, place))
+
+    def _place(self, node: ast.expr) -> str:
+        """What holds the container that an expression stands for: a name or ``owner.attribute``; "" for neither."""
+        node = _holder(node)
+        place = _dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        for _ in range(_MAX_ALIASES):
+            if place not in self._aliases or self._aliases[place] == place:
+                break
+            place = self._aliases[place]
+        return place
+
+
+def _holder(node: ast.expr) -> ast.expr:
+    """What holds the container that an expression takes something out of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _is_spread(node: ast.expr) -> bool:
+    """Whether an argument is a display whose elements are arguments."""
+    return isinstance(node, ast.Starred) and isinstance(node.value, ast.List | ast.Tuple)
+
+
 def _aliases(tree: ast.Module) -> dict[str, str]:
-    """Local names for attributes: what is done to the container behind one is done to the attribute."""
+    """Local names for what other names and attributes hold: what is done to the container is done to theirs."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+            case ast.Assign(targets=targets, value=ast.Attribute() | ast.Name() | ast.Subscript() as value):
+                holder = _holder(value)
+                if isinstance(holder, ast.Attribute | ast.Name):
+                    found.update((target.id, _dotted(holder)) for target in targets if isinstance(target, ast.Name))
+            case ast.For(target=ast.Name(id=name), iter=ast.Attribute() | ast.Name() as value):
                 found[name] = _dotted(value)
             case ast.Assign(
                 targets=[ast.Name(id=name)],
@@ -386,24 +482,6 @@ def _sets_any_attribute(call: ast.Call) -> bool:
             return not isinstance(name, ast.Constant)
         case _:
             return False
-
-
-def _changed_attribute(call: ast.Call, aliases: dict[str, str]) -> str | None:
-    """The attribute whose container a call changes, as ``owner.attribute``; also one set by its name."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=ast.Attribute() as container, attr=method)) if (
-            method in CONTAINER_CHANGES
-        ):
-            return _dotted(container)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CONTAINER_CHANGES:
-            return aliases.get(name)
-        case ast.Call(
-            func=ast.Name(id="setattr") | ast.Attribute(attr="__setattr__"),
-            args=[ast.Name(id=owner), ast.Constant(str(attribute)), *_],
-        ):
-            return f"{owner}.{attribute}"
-        case _:
-            return None
 
 
 def _raw_bindings(node: ast.Import | ast.ImportFrom) -> list[ImportBinding]:

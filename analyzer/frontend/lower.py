@@ -86,7 +86,7 @@ class _Lowering(ExpressionLowering):
                 self.keyword_lines.setdefault(name, []).append(line - 1)
         return self.line, (place.end_lineno or place.lineno) - 1
 
-    def _small(self, node: cst.BaseSmallStatement, place: ast.stmt) -> ir.Stmt:  # noqa: C901 - one case for each kind of statement
+    def _small(self, node: cst.BaseSmallStatement, place: ast.stmt) -> ir.Stmt:  # noqa: C901, PLR0912 - one case for each kind of statement
         line, end = self._enter(place)
         match node:
             case cst.Assign(targets, value):
@@ -98,6 +98,10 @@ class _Lowering(ExpressionLowering):
             case cst.AugAssign(target=target, operator=operator, value=value):
                 op = self.text(operator).strip().removesuffix("=")
                 return ir.Augment(self.expr(target), op, self.expr(value), line, end)
+            case cst.Del(target=cst.Tuple(elements) | cst.List(elements)):
+                return ir.Delete(tuple(self.expr(element.value) for element in elements), line, end)
+            case cst.Del(target=target):
+                return ir.Delete((self.expr(target),), line, end)
             case cst.Return(value=value):
                 return ir.Return(None if value is None else self.expr(value), line, end)
             case cst.Raise(exc=exc):

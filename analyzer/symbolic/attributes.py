@@ -525,6 +525,33 @@ class Attributes:
 
         self.machine.each_leaf(target, state, assign)
 
+    def delete(self, target: Term, name: str, state: State) -> None:
+        """`del target.name`: what the class has under that name comes to light."""
+
+        def remove(leaf: Term, current: State) -> Term:
+            info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+            if not isinstance(leaf, Handle) or info is None or leaf is CONFIG:
+                self.store(leaf, name, UNSET, current)
+                return NONE
+            if info.class_key is None or self._delete_hooked(leaf, info.class_key, name, current):
+                return NONE
+            if info.initializer is not None and leaf not in self._running:
+                self._initialize(leaf, info)
+            found = self.class_member(leaf, info, name, current)
+            current.write(leaf, self._slot(leaf, name, current), UNSET if found is None else found)
+            return NONE
+
+        self.machine.each_leaf(target, state, remove)
+
+    def _delete_hooked(self, target: Handle, class_key: str, name: str, state: State) -> bool:
+        """Delete through the deleter of a property; False when there is none."""
+        for cls in self.machine.program.mro(class_key):
+            deleter = cls.deleters.get(name)
+            if deleter is not None:
+                self.machine.force(self.machine.calls.body(deleter, cls.key, (target,), {}, state))
+                return True
+        return False
+
     def _hook(self, target: Handle, name: str, state: State) -> tuple[str, Definition] | None:
         """The hook `name` of an instance's class; None inside that hook, which sees what is behind it."""
         info = self.machine.world.objects.get(target)

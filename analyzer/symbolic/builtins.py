@@ -185,7 +185,8 @@ class Builtins:
         if items is None:
             counted = sum_of(self.machine.sequences.held(leaf, state))
             if counted is None:
-                return self._reduce("sum", leaf, {}, state)
+                total = self._reduce("sum", leaf, {}, state)
+                return total if start is constant(0) else self.machine.apply("+", start, total)
             items = (self.machine.canonical(counted),)
             start = NONE if start is constant(0) else start
         total = start
@@ -317,7 +318,7 @@ class Builtins:
             return constant(forced.kind in ("function", "bound", "class", "closure", "builtin", "method"))
         return FALSE if isinstance(forced, Constant) else opaque("callable", (forced,))
 
-    def _list(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+    def _list(self, args: Arguments, keywords: Keywords, state: State) -> Handle:
         """A new list of the same elements."""
         copy = self.machine.list_of((), state)
         if args:
@@ -330,15 +331,11 @@ class Builtins:
         return made
 
     def _set(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        """A set is a list that holds each element once."""
-        found = self._list(args, keywords, state)
-        return self.machine.sequences.distinct(found, state)
+        return self.machine.sequences.as_set(self._list(args, keywords, state), state)
 
     def _sorted(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         found = self._list(args, keywords, state)
-        if "key" in keywords:
-            return found
-        return self.machine.sequences.sorted(found, keywords.get("reverse", FALSE), state)
+        return self.machine.sequences.sorted(found, keywords.get("reverse", FALSE), state, keywords.get("key"))
 
     def _tuple(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         if not args:
@@ -408,7 +405,7 @@ class Builtins:
         if isinstance(receiver, Handle) and receiver.kind == "object":
             kind = self.machine.world.objects[receiver].kind
             if kind == "list":
-                return self.machine.methods.of_list(receiver, name, args, state)
+                return self.machine.methods.of_list(receiver, name, args, keywords, state)
             if kind == "dict":
                 return self.machine.methods.of_dict(receiver, name, args, keywords, state)
             return self._tensor_method(receiver, name, args, state)

@@ -12,6 +12,7 @@ from analyzer.domain.source import Span
 from analyzer.domain.syntax import Expr, GlobalStatement, Parameter, Stmt
 from analyzer.domain.terms import (
     NONE,
+    Apply,
     Atom,
     Conditional,
     Constant,
@@ -159,6 +160,7 @@ class Calls:
             or definition.name == "__init__"
             or self.machine.relevance.matters(definition)
             or self._hands_on(args)
+            or self._changes(definition, args, keywords, state)
         ):
             return inline(state)
         if self.machine.relevance.may_raise(definition) and self.machine.statements.handlers.waiting(state):
@@ -175,6 +177,20 @@ class Calls:
             state.facts = {**state.facts, **facts}
             self._completions[definition.key, record] = known
         return state.refine(known)
+
+    def _changes(self, definition: Definition, args: Arguments, keywords: Keywords, state: State) -> bool:
+        """Whether a definition changes a container that it is given."""
+        changed = self.machine.relevance.changed_parameters(definition)
+        if not changed:
+            return False
+        names = [name for name, _ in definition.parameters]
+        given = {**dict(zip(names, args, strict=False)), **keywords, "*": self.machine.tuple_of(args[len(names) :])}
+        for name in sorted(changed & given.keys()):
+            value = given[name]
+            parts = value.args if name == "*" and isinstance(value, Apply) else (value,)
+            if any(self.machine.expressions.may_hold(part, state) for part in parts):
+                return True
+        return False
 
     def _hands_on(self, args: Arguments) -> bool:
         """Whether an argument is a function that matters: whoever gets it may call it."""

@@ -18,7 +18,8 @@ class StatementEffects:
     `leaves` tells whether control can leave the statement (return, break, continue), `returns` whether
     the function can end in it, `raises`
     whether it can raise on purpose, `changes` whether it changes a container or sets an attribute by name,
-    `yields` whether it hands something out of a generator.
+    `yields` whether it hands something out of a generator; `handed` is what is given to whom: the simple name of
+    the callee, the position or keyword, and the argument.
     """
 
     calls: frozenset[str]
@@ -30,6 +31,7 @@ class StatementEffects:
     raises: bool
     changes: bool
     yields: bool
+    handed: tuple[tuple[str, int | str, ir.Expr], ...]
 
 
 _known: dict[int, tuple[object, StatementEffects]] = {}
@@ -47,11 +49,12 @@ def effects_of(node: Any) -> StatementEffects:
 _COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
 
 
-def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case for each construct that has an effect
+def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - one case for each construct that has an effect
     calls: set[str] = set()
     writes: set[str] = set()
     own: set[str] = set()
     binds: set[str] = set()
+    handed: list[tuple[str, int | str, ir.Expr]] = []
     leaves = returns = raises = changes = yields = False
     for node in walk_syntax(root):
         match node:
@@ -64,8 +67,13 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 leaves, returns = leaves or inner.leaves, returns or inner.returns
                 raises, changes = raises or inner.raises, changes or inner.changes
                 yields = yields or inner.yields
+                handed += inner.handed
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
+                handed += _handed(_simple_name(func), args)
+                if isinstance(func, ir.Attribute) and func.attr in ir.TAKING:
+                    changes = True
+                    _bind_holder(func.value, binds, writes, own)
                 # A function that is handed on may be called.
                 calls.update(_simple_name(arg.value) for arg in args if isinstance(arg.value, ir.Name | ir.Attribute))
                 if isinstance(func, ir.Attribute):
@@ -94,8 +102,12 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
                 raises = True
             case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if name in ir.CHANGES:
                 changes = True
-                if isinstance(callee, ir.Attribute) and isinstance(callee.value, ir.Name):
-                    binds.add(callee.value.id)
+                if isinstance(callee, ir.Attribute):
+                    _bind_holder(callee.value, binds, writes, own)
+            case ir.Delete(targets=targets):
+                changes = True
+                for target in targets:
+                    _bind(target, binds, writes, own)
             case ir.UnsupportedStatement(binds=names):
                 binds.update(names)
             case _:
@@ -104,8 +116,26 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912 - one case f
         # What breaks or continues a loop stays inside it.
         leaves = returns
     return StatementEffects(
-        frozenset(calls), frozenset(writes), frozenset(own), frozenset(binds), leaves, returns, raises, changes, yields
+        frozenset(calls),
+        frozenset(writes),
+        frozenset(own),
+        frozenset(binds),
+        leaves,
+        returns,
+        raises,
+        changes,
+        yields,
+        tuple(handed),
     )
+
+
+def _handed(callee: str, args: tuple[ir.Argument, ...]) -> Iterator[tuple[str, int | str, ir.Expr]]:
+    """The arguments of a call that may be containers of somebody else."""
+    for position, arg in enumerate(args):
+        elements = arg.value.items if arg.star == "*" and isinstance(arg.value, ir.Sequence) else (arg.value,)
+        for element in elements:
+            if isinstance(element, ir.Name | ir.Attribute | ir.Subscript):
+                yield callee, arg.keyword or position, element
 
 
 def walk_syntax(node: Any, *, nested: bool = False) -> Iterator[Any]:
@@ -159,13 +189,22 @@ def _bind(target: ir.Expr, binds: set[str], writes: set[str], own: set[str]) -> 
             own.add(attr)
         case ir.Attribute(attr=attr):
             writes.add(attr)
-        case ir.Subscript(value=ir.Name(name)):
-            binds.add(name)
+        case ir.Subscript(value=container):
+            _bind_holder(container, binds, writes, own)
         case ir.Sequence(items=items):
             for item in items:
                 _bind(item, binds, writes, own)
         case ir.Starred(value=value):
             _bind(value, binds, writes, own)
+        case _:
+            pass
+
+
+def _bind_holder(container: ir.Expr, binds: set[str], writes: set[str], own: set[str]) -> None:
+    """To change a container is to write what holds it."""
+    match container:
+        case ir.Name() | ir.Attribute() | ir.Subscript():
+            _bind(container, binds, writes, own)
         case _:
             pass
 

@@ -28,7 +28,7 @@ from analyzer.domain.terms import (
     symbol,
 )
 from analyzer.symbolic.builtins import NAMES
-from analyzer.symbolic.effects import effects_of, walk_syntax
+from analyzer.symbolic.effects import StatementEffects, effects_of, walk_syntax
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import FunctionValue, item_key
 
@@ -100,7 +100,9 @@ class Expressions:
             case _:
                 effects = effects_of(node)
                 relevance = self.machine.relevance
-                if effects.binds or effects.calls & relevance.names or self.calls_local(effects.calls, state):
+                if effects.binds or effects.changes or effects.calls & relevance.names:
+                    return self.evaluate(node, state)
+                if self.calls_local(effects.calls, state) or self.hands_to_changer(effects, state):
                     return self.evaluate(node, state)
                 if effects.calls & relevance.raising_names and self.machine.statements.handlers.waiting(state):
                     return self.evaluate(node, state)
@@ -122,6 +124,32 @@ class Expressions:
             return True
         env, around = state.env, state.frame.closure
         return any(_is_local_function(name, env[name] if name in env else around.get(name, NONE)) for name in names)
+
+    def hands_to_changer(self, effects: StatementEffects, state: State) -> bool:
+        """Whether a call gets a container that somebody may read, and may change it."""
+        changes = self.machine.relevance.changes
+        return any(changes(callee, slot) and self._is_read(node, state) for callee, slot, node in effects.handed)
+
+    def _is_read(self, node: ir.Expr, state: State) -> bool:
+        """Whether what an argument stands for may be a container that somebody reads."""
+        relevance = self.machine.relevance
+        match node:
+            case ir.Name(name):
+                value = state.env.get(name, state.frame.closure.get(name))
+                return name in relevance.relevant if value is None else self.may_hold(value, state)
+            case ir.Attribute(ir.Name("self"), attr):
+                return relevance.concerns((state.frame.owner or "").rsplit(":", 1)[-1], attr)
+            case ir.Attribute(attr=attr):
+                return attr in relevance.relevant
+            case ir.Subscript(value):
+                return self._is_read(value, state)
+            case _:
+                return False
+
+    def may_hold(self, value: Term, state: State) -> bool:
+        """Whether a value may be a list or a dict that can be changed."""
+        found = leaves(state.refine(self.machine.force(value))) or ()
+        return any(isinstance(leaf, Handle) and self._is_container(leaf) for leaf in found)
 
     def _other(self, node: ir.Expr, state: State) -> Term:
         match node:
@@ -231,12 +259,9 @@ class Expressions:
 
     def _binary(self, op: str, left: Term, right: Term, state: State) -> Term:
         a, b = state.refine(self.machine.force(left)), state.refine(self.machine.force(right))
-        if op in ("+", "|"):
-            joined = self._concatenate(a, b, state)
-            if joined is not None:
-                return joined
-        if op in ("-", "&", "|") and self._is_container(a):
-            return self._set_operation(op, a, b, state)
+        of_containers = self._container_operation(op, a, b, state)
+        if of_containers is not None:
+            return of_containers
         if op == "%" and isinstance(a, Constant) and isinstance(a.value, str):
             return opaque("text", (a, self.machine.external_argument(b)))
         if op == "|" and all(map(_is_type, (a, b))):
@@ -248,6 +273,22 @@ class Expressions:
         if any(isinstance(value, Handle) and value.kind != "bag" for value in (a, b)):
             return opaque(op, (self.machine.external_argument(a), self.machine.external_argument(b)))
         return self.machine.apply(op, a, b)
+
+    def _container_operation(self, op: str, a: Term, b: Term, state: State) -> Term | None:
+        """The result of an operator on lists, sets and dicts; None where no operand is one."""
+        sequences = self.machine.sequences
+        if op == "|" and self._is_dict(a) and self._is_dict(b):
+            merged = self.machine.dict_of({}, state)
+            for part in (a, b):
+                self.machine.methods.dict_update(merged, part, state)
+            return merged
+        if op == "+":
+            return self._concatenate(a, b, state)
+        if op in ("-", "&", "|", "^") and self._is_container(a):
+            return sequences.combined(op, a, b, state)
+        if op == "*" and self._is_container(a):
+            return sequences.repeated(a, b, state)
+        return sequences.repeated(b, a, state) if op == "*" and self._is_container(b) else None
 
     def _overloaded(self, op: str, a: Term, b: Term, state: State) -> Term | None:
         """The result of a method of the operands' own classes that spells `op`; None when they have none."""
@@ -266,6 +307,10 @@ class Expressions:
             return info is not None and info.kind in ("list", "dict")
         return isinstance(value, Apply) and value.op in SEQUENCES
 
+    def _is_dict(self, value: Term) -> bool:
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        return info is not None and info.kind == "dict"
+
     def _concatenate(self, a: Term, b: Term, state: State) -> Term | None:
         if not (self._is_container(a) and self._is_container(b)):
             return None
@@ -283,14 +328,6 @@ class Expressions:
         for part in (a, b):
             self.machine.sequences.extend(joined, part, state)
         return self.machine.sequences.held(joined, state) if isinstance(a, Apply) else joined
-
-    def _set_operation(self, op: str, a: Term, b: Term, state: State) -> Term:
-        left = self.machine.calls.builtins.items(a, state)
-        right = self.machine.calls.builtins.items(b, state)
-        if left is None or right is None:
-            return opaque(op, (self.machine.external_argument(a), self.machine.external_argument(b)))
-        kept = {"-": [i for i in left if i not in right], "&": [i for i in left if i in right]}
-        return self.machine.list_of(tuple(kept.get(op, [*left, *(i for i in right if i not in left)])), state)
 
     def _unary(self, op: str, operand: Term, state: State) -> Term:
         if op == "not":
@@ -337,7 +374,8 @@ class Expressions:
                 items.append(self.lazy(node, state))
         if kind == "tuple":
             return self.machine.tuple_of(tuple(items))
-        return self.machine.list_of(tuple(items), state)
+        made = self.machine.list_of(tuple(items), state)
+        return self.machine.sequences.as_set(made, state) if kind == "set" else made
 
     def _mapping(self, items: tuple[tuple[ir.Expr | None, ir.Expr], ...], state: State) -> Term:
         result = self.machine.dict_of({}, state)
@@ -385,6 +423,17 @@ class Expressions:
             state.write(target, item_key(name), conditional(self.machine.apply("==", key, name), value, before))
         self.machine.calls.builtins.open_dict(target, "an item of a dict is set under an unknown key", state, key)
 
+    def set_slice(self, target: Term, index: ir.Slice, value: Term, state: State) -> None:
+        """`target[lower:upper] = value`."""
+
+        def assign(leaf: Term, current: State) -> Term:
+            info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+            if isinstance(leaf, Handle) and info is not None and info.kind == "list":
+                self.machine.methods.lists.set_slice(leaf, index, value, current)
+            return NONE
+
+        self.machine.each_leaf(target, state, assign)
+
     def _set_list_item(self, target: Handle, key: Term, value: Term, state: State) -> None:
         items = self.machine.calls.builtins.items(target, state)
         position = key.value if isinstance(key, Constant) else None
@@ -394,7 +443,23 @@ class Expressions:
             state.write(target, "items", self.machine.tuple_of(tuple(changed)))
         else:
             reason = "an item of a list is set at an unknown place"
-            state.write(target, "items", self.machine.world.unknown("list item", reason, self.machine.span))
+            self.machine.methods.lists.lose(target, "list item", reason, state, key, value)
+
+    def delete_item(self, target: Term, index: ir.Expr, state: State) -> None:
+        """`del target[index]`."""
+
+        def remove(leaf: Term, current: State) -> Term:
+            info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+            if not isinstance(leaf, Handle) or info is None:
+                return NONE
+            if info.kind == "list":
+                self.machine.methods.lists.delete_elements(leaf, index, current)
+            elif info.kind == "dict":
+                key = self.machine.value(self.evaluate(index, current))
+                self.machine.methods.of_dict(leaf, "pop", (key,), {}, current)
+            return NONE
+
+        self.machine.each_leaf(target, state, remove)
 
     def dict_item(self, target: Handle, key: Term, default: Term, state: State) -> Term:
         """The value under `key`; a symbolic key chooses among the known ones."""
@@ -436,7 +501,9 @@ class Expressions:
                 return items[key.value]
             return raising("IndexError")
         whole = None if isinstance(leaf, Symbol) else self.machine.sequences.term(leaf, state)
-        plain = (self.machine.external_argument(leaf) if whole is None else whole, self.machine.external_argument(key))
+        if whole is None:
+            whole = self.machine.calls.builtins.sequence(leaf, state)
+        plain = (whole, self.machine.external_argument(key))
         return self.machine.canonical(opaque("item", plain))
 
     def _supply_default(self, target: Handle, key: Term, state: State) -> None:
@@ -467,7 +534,7 @@ class Expressions:
         whole = self.machine.sequences.term(value, state)
         if whole is not None and not isinstance(whole, Symbol):
             return self.machine.apply("slice", whole, *plain)
-        return opaque("slice", (self.machine.plain(value), *plain))
+        return opaque("slice", (self.machine.calls.builtins.sequence(value, state), *plain))
 
     def closure(
         self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State

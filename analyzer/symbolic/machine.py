@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol
 
 from analyzer.domain import build
-from analyzer.domain.modules import Definition
+from analyzer.domain.modules import Definition, Slot
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.source import Span
 from analyzer.domain.steps import Step
@@ -102,6 +102,14 @@ class Relevance(Protocol):
 
     def matters(self, definition: Definition) -> bool:
         """Whether running `definition` may write something relevant."""
+        ...
+
+    def changes(self, callee: str, slot: Slot) -> bool:
+        """Whether a function of this name may change the container that it gets as an argument."""
+        ...
+
+    def changed_parameters(self, definition: Definition) -> frozenset[str]:
+        """The parameters whose containers `definition` changes."""
         ...
 
     def may_raise(self, definition: Definition) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain.build import conditional, is_plain_tuple, map_leaves
-from analyzer.domain.terms import NONE, UNSET, Atom, Constant, Handle, Term, children, constant, opaque
-from analyzer.symbolic.containers import tuple_of
+from analyzer.domain.terms import NONE, UNSET, Handle, Term, children, constant, opaque, raising
+from analyzer.symbolic.containers import Element, tuple_of
+from analyzer.symbolic.lists import Lists
 from analyzer.symbolic.state import State
 from analyzer.symbolic.world import item_key
 
@@ -18,7 +19,7 @@ Arguments = tuple[Term, ...]
 Keywords = Mapping[str, Term]
 _ADDING: Final = frozenset({"append", "add"})
 _JOINING: Final = frozenset({"extend", "update"})
-_CHANGING: Final = frozenset({"remove", "pop", "insert", "sort", "discard", "reverse"})
+_PAIR: Final = 2
 
 
 class Methods:
@@ -26,46 +27,25 @@ class Methods:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self.lists = Lists(machine)
 
     # ---- lists and sets ------------------------------------------------------------------
 
-    def of_list(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
+    def of_list(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`receiver.name(*args)` on a list or a set."""
+        sequences = self.machine.sequences
         if name in _ADDING:
-            self.machine.sequences.extend(receiver, self.machine.tuple_of((args[0],)), state)
+            sequences.extend(receiver, self.machine.tuple_of((args[0],)), state)
         elif name in _JOINING:
             for more in args:
-                self.machine.sequences.extend(receiver, more, state)
+                sequences.extend(receiver, more, state)
         elif name == "clear":
             state.write(receiver, "items", self.machine.tuple_of(()))
-        elif name in _CHANGING:
-            return self._change(receiver, name, args, state)
         elif name in ("copy", "union"):
-            copy = self.machine.list_of((), state)
-            for part in (receiver, *args):
-                self.machine.sequences.extend(copy, part, state)
-            return copy
+            return sequences.joined(receiver, args, state)
         else:
-            return opaque(f".{name}()", tuple(self.machine.plain(arg) for arg in args))
+            return self.lists.method(receiver, name, args, keywords, state)
         return NONE
-
-    def _change(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
-        content = self.machine.sequences.held(receiver, state)
-        if is_plain_tuple(content) and name in ("pop", "remove", "discard"):
-            items = list(children(content))
-            if name == "pop" and items and not args:
-                last = items.pop()
-                state.write(receiver, "items", self.machine.tuple_of(tuple(items)))
-                return last
-            wanted = self.machine.value(args[0]) if args else NONE
-            if name != "pop" and all(isinstance(item, Constant | Atom) for item in (wanted, *items)):
-                kept = tuple(item for item in items if item is not wanted)
-                state.write(receiver, "items", self.machine.tuple_of(kept))
-                return NONE
-        reason = "a list of unknown content is changed"
-        unknown = self.machine.world.unknown(f"list.{name}", reason, self.machine.span)
-        state.write(receiver, "items", unknown)
-        return unknown
 
     # ---- dicts ---------------------------------------------------------------------------
 
@@ -82,9 +62,15 @@ class Methods:
                 expressions.set_item(receiver, self.machine.value(args[0]), value, state)
                 return value
             case "pop":
-                found = expressions.dict_item(receiver, args[0], default, state)
-                expressions.set_item(receiver, self.machine.value(args[0]), UNSET, state)
+                missing = args[1] if len(args) > 1 else raising("KeyError")
+                found = expressions.dict_item(receiver, args[0], missing, state)
+                self._remove(receiver, self.machine.value(args[0]), state)
                 return found
+            case "popitem":
+                return self._take_last(receiver, state)
+            case "clear":
+                self._clear(receiver, state)
+                return NONE
             case "update":
                 for other in args:
                     self.dict_update(receiver, other, state)
@@ -97,6 +83,31 @@ class Methods:
                 return copy
             case _:
                 return self._view(receiver, name, args, state)
+
+    def _remove(self, receiver: Handle, key: Term, state: State) -> None:
+        """Take a key out of a dict: what is set under it again comes last."""
+        self.machine.expressions.set_item(receiver, key, UNSET, state)
+        keys = self.machine.sequences.content(receiver, "keys", state)
+        if keys is not None and is_plain_tuple(keys) and key in children(keys):
+            state.write(receiver, "keys", self.machine.tuple_of(tuple(k for k in children(keys) if k is not key)))
+
+    def _clear(self, receiver: Handle, state: State) -> None:
+        known = {**self.machine.world.base.get(receiver, {}), **state.heap.get(receiver, {})}
+        factory = {name: value for name, value in known.items() if name == "factory"}
+        state.heap[receiver] = {**dict.fromkeys(known, UNSET), "keys": self.machine.tuple_of(()), **factory}
+
+    def _take_last(self, receiver: Handle, state: State) -> Term:
+        """`popitem()`."""
+        keys = self.machine.sequences.items(receiver, state)
+        if not keys:
+            if keys is not None:
+                return raising("KeyError")
+            reason = "an item is taken from a dict of unknown content"
+            self.machine.calls.builtins.open_dict(receiver, reason, state)
+            return self.machine.world.unknown("dict.popitem", reason, self.machine.span)
+        value = self.machine.expressions.dict_item(receiver, keys[-1], NONE, state)
+        self._remove(receiver, keys[-1], state)
+        return self.machine.tuple_of((keys[-1], value))
 
     def of_namespace(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`instance.__dict__.name(*args)`: what is done to an item is done to the attribute."""
@@ -143,6 +154,10 @@ class Methods:
 
     def _update_from(self, receiver: Handle, source: Term, state: State) -> None:
         elements = self.machine.sequences.elements(source, state)
+        info = self.machine.world.objects.get(source) if isinstance(source, Handle) else None
+        if elements is not None and (info is None or info.kind != "dict"):
+            self._update_from_pairs(receiver, elements, state)
+            return
         if elements is None or not isinstance(source, Handle):
             reason = "a dict takes over what is not known"
             self.machine.calls.builtins.open_dict(receiver, reason, state, source)
@@ -151,3 +166,14 @@ class Methods:
             value = self.machine.expressions.dict_item(source, key, NONE, state)
             before = self.machine.sequences.content(receiver, item_key(key), state) or UNSET
             self.machine.expressions.set_item(receiver, key, conditional(guard, value, before), state)
+
+    def _update_from_pairs(self, receiver: Handle, elements: list[Element], state: State) -> None:
+        """Take over pairs of a key and a value."""
+        for guard, element in elements:
+            pair = self.machine.sequences.items(element, state)
+            if pair is None or len(pair) != _PAIR:
+                self.machine.calls.builtins.open_dict(receiver, "a dict takes over what is not known", state, element)
+                continue
+            key = self.machine.value(pair[0])
+            before = self.machine.sequences.content(receiver, item_key(key), state) or UNSET
+            self.machine.expressions.set_item(receiver, key, conditional(guard, pair[1], before), state)

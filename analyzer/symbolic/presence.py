@@ -12,6 +12,8 @@ def where_set(value: Term, state: State) -> Term:
 
     Where it is known to be there (``hasattr``), those others are not taken.
     """
+    if value is UNSET:
+        return raising("AttributeError")
     if not isinstance(value, Conditional):
         return value
     present = is_set(value)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from analyzer.domain.build import conditional, conjunction, disjunction, map_leaves, negate, rewrite
+from analyzer.domain.build import conditional, conjunction, disjunction, is_plain_tuple, map_leaves, negate, rewrite
 from analyzer.domain.iteration import EACH
+from analyzer.domain.magnitude import MAX_ELEMENTS
 from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
     FALSE,
+    NONE,
     TRUE,
     Apply,
     Atom,
@@ -31,6 +33,10 @@ from analyzer.symbolic.world import item_key
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
+
+
+# Under this name a set has it that it holds each element once.
+_DISTINCT: Final = "distinct"
 
 
 class Sequences:
@@ -195,11 +201,64 @@ class Sequences:
         added = self.elements(more, state)
         tail = self._unknown_tail(more, state) if added is None else tuple_of(added)
         state.write(target, "items", map_leaves(content, lambda leaf: concatenated(leaf, tail)))
+        if self.is_set(target, state):
+            state.write(target, "items", self._once(target, state))
 
     def _unknown_tail(self, more: Term, state: State) -> Term:
         """What a sequence that is not known one by one adds: its term, or what made it unknown."""
         whole = self.term(more, state)
         return self.machine.calls.builtins.sequence(more, state) if whole is None else whole
+
+    def is_set(self, container: Handle, state: State) -> bool:
+        """Whether a container holds every element once."""
+        return self.content(container, _DISTINCT, state) is TRUE
+
+    def as_set(self, made: Handle, state: State) -> Handle:
+        """A new list as the set of its elements, from now on."""
+        state.write(made, "items", self._once(made, state))
+        state.write(made, _DISTINCT, TRUE)
+        return made
+
+    def joined(self, first: Handle, others: tuple[Term, ...], state: State) -> Handle:
+        """A new list, or a set where the first one is, of the elements of several."""
+        made = self.machine.list_of((), state)
+        for part in (first, *others):
+            self.extend(made, part, state)
+        return self.as_set(made, state) if self.is_set(first, state) else made
+
+    def combined(self, op: str, a: Term, b: Term, state: State) -> Term:
+        """`a op b` of sets, and of what stands for them: the keys of a dict."""
+        left, right = self.elements(a, state), self.elements(b, state)
+        if op == "|":
+            made = self.machine.list_of((), state)
+            for part in (a, b):
+                self.extend(made, part, state)
+            return self.as_set(made, state)
+        if left is None or right is None or not all(_is_known(element) for element in (*left, *right)):
+            return opaque(op, tuple(self.term(part, state) or self.machine.external_argument(part) for part in (a, b)))
+        mine, theirs = [value for _, value in left], [value for _, value in right]
+        only = [value for value in mine if value not in theirs]
+        kept = {
+            "-": only,
+            "&": [value for value in mine if value in theirs],
+            "^": [*only, *(value for value in theirs if value not in mine)],
+        }
+        return self.as_set(self.machine.list_of(tuple(kept[op]), state), state)
+
+    def repeated(self, sequence: Term, count: Term, state: State) -> Term:
+        """`sequence * count`."""
+        items, times = self.items(sequence, state), self.machine.value(count)
+        number = times.value if isinstance(times, Constant) and isinstance(times.value, int) else None
+        if items is None or number is None or len(items) * number > MAX_ELEMENTS:
+            parts = self.term(sequence, state) or self.machine.external_argument(sequence), self.machine.plain(times)
+            return opaque("*", parts)
+        if isinstance(sequence, Handle):
+            return self.machine.list_of(items * number, state)
+        return self.machine.tuple_of(items * number)
+
+    def _once(self, container: Handle, state: State) -> Term:
+        """The elements of a container, each of them once."""
+        return self.held(self.distinct(container, state), state)
 
     def distinct(self, container: Term, state: State) -> Term:
         """A list that holds every element of `container` once."""
@@ -215,10 +274,12 @@ class Sequences:
             content = self._whole("unique", container, state)
         return self._list_with(content, state)
 
-    def sorted(self, container: Term, descending: Term, state: State) -> Term:
-        """A list of the elements of `container` in order."""
+    def sorted(self, container: Term, descending: Term, state: State, key: Term | None = None) -> Term:
+        """A list of the elements of `container` in order, or in the order of what `key` gives for them."""
         items = self.items(container, state)
         backwards = self.machine.value(descending)
+        if key is not None and self.machine.value(key) is not NONE:
+            return self._sorted_by(container, items, backwards, key, state)
         if items is not None and isinstance(backwards, Constant) and _are_comparable(items):
             ordered = sorted((item.value for item in items), reverse=bool(backwards.value))  # type: ignore[union-attr,type-var]  # constants of one kind
             content: Term = tuple_of((TRUE, constant(value)) for value in ordered)
@@ -227,6 +288,25 @@ class Sequences:
             if backwards is TRUE:
                 content = self.machine.apply("reversed", content)
         return self._list_with(content, state)
+
+    def _sorted_by(
+        self, container: Term, items: tuple[Term, ...] | None, backwards: Term, key: Term, state: State
+    ) -> Term:
+        """The elements in the order of their keys, which have to be known for that."""
+        machine = self.machine
+        if items is None:
+            with machine.comprehensions.variable() as variable:
+                keys: tuple[Term, ...] = (machine.value(machine.calls.call(key, (variable,), {}, state)),)
+        else:
+            keys = tuple(machine.value(machine.calls.call(key, (item,), {}, state)) for item in items)
+            ranks = [_rank(measure) for measure in keys]
+            if isinstance(backwards, Constant) and None not in ranks and len({_shape(rank) for rank in ranks}) <= 1:
+                order = sorted(range(len(items)), key=ranks.__getitem__, reverse=bool(backwards.value))
+                return self._list_with(machine.tuple_of(tuple(items[i] for i in order)), state)
+        whole = self.term(container, state) or machine.calls.builtins.sequence(container, state)
+        reason = "an order that depends on values that are not known"
+        plain = (machine.plain(measure) for measure in keys)
+        return self._list_with(machine.world.unknown("sorted", reason, machine.span, whole, backwards, *plain), state)
 
     def _whole(self, op: str, container: Term, state: State) -> Term:
         whole = self.term(container, state)
@@ -247,6 +327,27 @@ def _is_sequence(term: Term) -> bool:
             return name in (EACH, "range")
         case _:
             return False
+
+
+def _is_known(element: Element) -> bool:
+    """Whether an element is there in any case, and which one it is."""
+    guard, value = element
+    return guard is TRUE and isinstance(value, Constant | Atom)
+
+
+def _rank(measure: Term) -> Any:
+    """What Python compares a constant by, or a tuple of constants; None for anything else."""
+    if isinstance(measure, Constant) and isinstance(measure.value, int | float | str):
+        return measure.value
+    if isinstance(measure, Apply) and measure.op == "tuple" and is_plain_tuple(measure):
+        parts = tuple(_rank(part) for part in measure.args)
+        return None if None in parts else parts
+    return None
+
+
+def _shape(rank: Any) -> object:
+    """Which values can be compared with a rank."""
+    return tuple(map(_shape, rank)) if isinstance(rank, tuple) else isinstance(rank, str)
 
 
 def _are_comparable(items: tuple[Term, ...]) -> bool:

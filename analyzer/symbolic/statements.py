@@ -126,7 +126,7 @@ class Statements:
         state.assume(guard, holds=False)
         return failed if guard is TRUE else self.join(guard, failed, self._execute(node, state))
 
-    def _execute(self, node: ir.Stmt, state: State) -> Outcome:
+    def _execute(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901 - one case for each kind of statement
         match node:
             case ir.Assign(targets, value):
                 self.machine.note_steps(effects_of(node).calls)
@@ -145,6 +145,9 @@ class Statements:
             case ir.FunctionStatement(name, parameters, body, decorators):
                 function = self.machine.expressions.closure(name, parameters, body, state)
                 state.env[name] = self.machine.decorators.apply(function, decorators, state)
+            case ir.Delete(targets):
+                for target in targets:
+                    self.delete(target, state)
             case ir.Jump(kind):
                 if kind != "pass":
                     return Outcome(None, [Exit(kind, TRUE, NONE, state)])
@@ -170,6 +173,8 @@ class Statements:
         if any(relevance.concerns(owner, name) for name in effects.own_writes):
             return True
         if effects.changes or self.machine.expressions.calls_local(effects.calls, state):
+            return True
+        if self.machine.expressions.hands_to_changer(effects, state):
             return True
         if isinstance(node, ir.UnsupportedStatement):
             return node.leaves
@@ -288,13 +293,29 @@ class Statements:
                 self.machine.record("attribute", state.frame, attr, value)
             case ir.Subscript(owner, index):
                 receiver = self.machine.expressions.evaluate(owner, state)
-                if not isinstance(index, ir.Slice):
+                if isinstance(index, ir.Slice):
+                    self.machine.expressions.set_slice(receiver, index, value, state)
+                else:
                     key = self.machine.value(self.machine.expressions.evaluate(index, state))
                     self.machine.expressions.set_item(receiver, key, value, state)
             case ir.Sequence(_, items):
                 self._unpack(items, value, state)
             case ir.Starred(inner):
                 self.bind(inner, value, state)
+            case _:
+                pass
+
+    def delete(self, target: ir.Expr, state: State) -> None:
+        """``del target``."""
+        match target:
+            case ir.Name(name):
+                state.env[name] = self.machine.unbound(name)
+            case ir.Attribute(owner, attr):
+                receiver = self.machine.expressions.evaluate(owner, state)
+                self.machine.attributes.delete(receiver, attr, state)
+            case ir.Subscript(owner, index):
+                receiver = self.machine.expressions.evaluate(owner, state)
+                self.machine.expressions.delete_item(receiver, index, state)
             case _:
                 pass
 

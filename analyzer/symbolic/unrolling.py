@@ -63,7 +63,7 @@ class Comprehensions:
             return content
         made = self.machine.list_of((), state)
         state.write(made, "items", content)
-        return self.machine.sequences.distinct(made, state) if kind == "set" else made
+        return self.machine.sequences.as_set(made, state) if kind == "set" else made
 
     def _dict(self, node: ir.Comprehension, rows: list[Row], state: State) -> Term:
         expressions = self.machine.expressions

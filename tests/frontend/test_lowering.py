@@ -127,7 +127,7 @@ def test_an_unknown_expression_is_kept_as_text(text: str) -> None:
         ("global a, b", ir.GlobalStatement),
         ("a()", ir.Evaluate),
         ("pass", ir.Jump),
-        ("del a", ir.UnsupportedStatement),
+        ("del a", ir.Delete),
         ("class A: pass", ir.UnsupportedStatement),
         ("while a: b()", ir.While),
         ("for a, b in c: pass", ir.For),

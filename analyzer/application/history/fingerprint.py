@@ -207,7 +207,8 @@ class Listener:
         """What of the names that a definition touches could make it matter; empty when nothing does."""
         effects, needs = effects_of(definition.text), self._needs
         if needs.relevant is None:
-            return [sorted(names) for names in (effects.writes, effects.own_writes, effects.calls, effects.named)]
+            named = effects.writes, effects.own_writes, effects.calls, effects.named, effects.changed
+            return [*map(sorted, named), effects.handed]
         writes = (effects.writes | effects.named if needs.by_name else effects.writes) & needs.relevant
         own = effects.own_writes & needs.relevant
         raising = frozenset[str]() if needs.by_name else needs.raising
@@ -215,7 +216,9 @@ class Listener:
         found = (sorted(writes), sorted(own), sorted((called & (needs.effectful | raising)) - COMMON_NAMES))
         raises = effects.raises and not needs.by_name
         computed = needs.by_name and "*" in effects.named
-        return (*found, raises, computed) if any((*found, raises, computed)) else ()
+        handed = [given for given in effects.handed if given[0] in needs.effectful]
+        every = (*found, sorted(effects.changed), handed, raises, computed)
+        return every if any(every) else ()
 
     def _driver(self, definition: Definition) -> object:
         effects = effects_of(definition.text)

@@ -120,7 +120,7 @@ class Recorder:
             frozenset(self._searched),
             frozenset(self._needles),
             None if relevance is None else frozenset(relevance.relevant),
-            frozenset() if relevance is None else frozenset(relevance.names | self._always),
+            frozenset() if relevance is None else frozenset(relevance.names | relevance.changers.keys() | self._always),
             frozenset() if relevance is None else frozenset(relevance.raising_names),
             by_name,
         )
