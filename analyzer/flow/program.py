@@ -164,7 +164,7 @@ class TreeProgram:
         return None
 
     def _base(self, cls: ClassFacts, base: str) -> ClassFacts | None:
-        return self.annotated_class(cls.module, base.split("[", maxsplit=1)[0].split("(", maxsplit=1)[0])
+        return self._named_class(cls.module, base.split("[", maxsplit=1)[0].split("(", maxsplit=1)[0])
 
     def base_names(self, key: str) -> frozenset[str]:
         """The simple names of every ancestor, external ones included, and its own."""
@@ -181,17 +181,16 @@ class TreeProgram:
         """The analysed class that an annotation names; Optional and quotes are looked through."""
         if annotation is None:
             return None
-        for name in _NAME.findall(annotation):
-            if name in _WRAPPERS:
-                continue
-            head, *rest = name.split(".")
-            found = self.resolve(module, head)
-            for part in rest:
-                if found is None or found.kind != "module":
-                    break
-                found = self.resolve(found.key, part)
-            if found is not None and found.kind == "class":
-                return self.class_facts(found.key)
-            # A container of the class (List[X]) is not the class.
-            return None
-        return None
+        # A container of the class (List[X]) is not the class.
+        first = next((name for name in _NAME.findall(annotation) if name not in _WRAPPERS), None)
+        return None if first is None else self._named_class(module, first)
+
+    def _named_class(self, module: str, name: str) -> ClassFacts | None:
+        """The analysed class that a dotted name means in `module`."""
+        head, *rest = name.split(".")
+        found = self.resolve(module, head)
+        for part in rest:
+            if found is None or found.kind != "module":
+                break
+            found = self.resolve(found.key, part)
+        return self.class_facts(found.key) if found is not None and found.kind == "class" else None

@@ -354,12 +354,14 @@ class _Changes:
         self.handed: list[tuple[str, Slot, str]] = []
         self._aliases = _aliases(tree)
         self._parameters: dict[str, str] = {}
+        self._function, self._computed = "", set[str]()
         for function in tree.body[:1]:
             if isinstance(function, _FunctionNode):
                 args = function.args
                 self._parameters = {arg.arg: arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
                 self._parameters |= {args.vararg.arg: "*"} if args.vararg is not None else {}
                 self._parameters |= {args.kwarg.arg: ""} if args.kwarg is not None else {}
+                self._function, self._computed = function.name, set(_computed_defaults(args))
         self._locals = {
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
@@ -395,6 +397,9 @@ class _Changes:
         elif name in self._parameters:
             if self._parameters[name] == name or (self._parameters[name] and isinstance(container, ast.Subscript)):
                 self.changed.add(self._parameters[name])
+            if name in self._computed:
+                # All calls share a default value.
+                self.writes.add(f"{self._function}({name})")
         elif name and name not in self._locals:
             self.writes.add(name)
 
@@ -425,6 +430,15 @@ def _holder(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+def _computed_defaults(args: ast.arguments) -> Iterator[str]:
+    """The parameters whose default values are no constants."""
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
+    for parameter, default in (*pairs, *zip(args.kwonlyargs, args.kw_defaults, strict=True)):
+        if default is not None and not isinstance(default, ast.Constant):
+            yield parameter.arg
 
 
 def _is_spread(node: ast.expr) -> bool:

@@ -132,6 +132,8 @@ class Attributes:
             isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name)
         ):
             self.machine.note_read(target, name)
+        elif isinstance(target, Handle) and target.kind == "class" and self._is_variable(target.key, name):
+            self.machine.note_read(target, name)
         hooked = self._read_hooked(target, name, state)
         if hooked is not None:
             return hooked
@@ -155,6 +157,11 @@ class Attributes:
                 return self._method(target, name)
             case _:
                 return self._read_unknown(target, name)
+
+    def _is_variable(self, key: str, name: str) -> bool:
+        """Whether a class binds a name to what may be another value later."""
+        program = self.machine.program
+        return any(name in cls.fields for cls in program.mro(key)) and not program.base_names(key) & ENUM_BASES
 
     def _read_unknown(self, target: Term, name: str) -> Term:
         size = element_size(target) if name == "itemsize" else None
@@ -257,10 +264,12 @@ class Attributes:
         match kind:
             case "object" if name == "__dict__":
                 return self._namespace(target)
+            case "object" if name == "__class__":
+                return self.machine.members.class_of(target, "")
             case "object":
                 return self._read_object(target, name, state)
             case "class":
-                return self._read_class(target.key, name)
+                return self._read_class(target.key, name, state)
             case "module":
                 return self.machine.toplevel.read_module(target.key, name)
             case "bag":
@@ -467,7 +476,7 @@ class Attributes:
 
     # ---- classes and modules -------------------------------------------------------------
 
-    def _read_class(self, key: str, name: str) -> Term:
+    def _read_class(self, key: str, name: str, state: State) -> Term:
         program = self.machine.program
         facts = program.class_facts(key)
         if name == "__name__":
@@ -479,7 +488,7 @@ class Attributes:
         target = handle("class", key)
         if name not in facts.methods and is_registry(facts):
             self.machine.toplevel.fill_registry(facts)
-        found = self.machine.members.of_class(target, key, name)
+        found = self.machine.members.of_class(target, key, name, state)
         return opaque(f"{facts.name}.{name}") if found is None else found
 
     def _read_super(self, target: Handle, name: str) -> Term:

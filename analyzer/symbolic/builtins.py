@@ -37,7 +37,7 @@ _SIMPLE = frozenset({"int", "float", "bool", "str", "abs", "round"})
 NAMES = frozenset(
     {
         "int", "float", "bool", "str", "abs", "round", "min", "max", "sum", "len", "range", "any", "all",
-        "isinstance", "issubclass", "getattr", "hasattr", "setattr", "callable", "list", "tuple", "set",
+        "isinstance", "issubclass", "getattr", "hasattr", "setattr", "delattr", "callable", "list", "tuple", "set",
         "frozenset", "dict", "sorted", "enumerate", "zip", "print", "super", "type", "next", "iter", "id",
         "reversed", "divmod", "map", "filter", "repr", "vars", "object", "hash", "open", "bytes", "staticmethod",
         "classmethod", "property",
@@ -66,6 +66,7 @@ class Builtins:
             "getattr": self._getattr,
             "hasattr": self._hasattr,
             "setattr": self._setattr,
+            "delattr": self._delattr,
             "object.__getattribute__": self._getattr,
             "object.__setattr__": self._store,
             "vars": lambda a, k, s: self.machine.attributes.read(a[0], "__dict__", s) if a else opaque("vars"),
@@ -291,6 +292,17 @@ class Builtins:
         target, name, value = args
         write = self.machine.attributes.write
         self.machine.each_leaf(name, state, lambda leaf, s: self._set_named(target, leaf, value, s, write))
+        return NONE
+
+    def _delattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        name = self.machine.value(args[1])
+        if isinstance(name, Constant) and isinstance(name.value, str):
+            self.machine.attributes.delete(args[0], name.value, state)
+            return NONE
+        reason = "an attribute of a computed name is deleted"
+        for known in self.machine.attributes.known_names(args[0], state):
+            lost = self.machine.world.unknown(known, reason, self.machine.span, self.machine.plain(name))
+            self.machine.attributes.store(args[0], known, lost, state)
         return NONE
 
     def _store(self, args: Arguments, keywords: Keywords, state: State) -> Term:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analyzer.domain.build import conditional
 from analyzer.domain.modules import Definition
 from analyzer.domain.source import Span
-from analyzer.domain.syntax import Expr, GlobalStatement, Parameter, Stmt
+from analyzer.domain.syntax import Expr, GlobalStatement, Literal, Parameter, Stmt
 from analyzer.domain.terms import (
     NONE,
     Apply,
@@ -55,6 +55,7 @@ class Calls:
         self._measured: dict[tuple[Span, str], Term] = {}
         self._handed: dict[str, Term] = {}
         self._completions: dict[tuple[str, Term], Term] = {}
+        self._defaults: dict[tuple[str, int], Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
         """The result of `callee(*args, **keywords)`; effects go to `state`."""
@@ -353,17 +354,31 @@ class Calls:
             elif parameter.name in named:
                 env[parameter.name] = named.pop(parameter.name)
             else:
-                env[parameter.name] = self._default(parameter, frame)
+                env[parameter.name] = self._default(parameter, function, frame)
         return env
 
-    def _default(self, parameter: Parameter, frame: Frame) -> Term:
+    def _default(self, parameter: Parameter, function: FunctionValue, frame: Frame) -> Term:
+        if parameter.name in function.defaults:
+            return function.defaults[parameter.name]
         if parameter.default is None:
             return self.parameter_value(parameter.name, parameter.annotation, frame)
         if parameter.name in self.machine.rules.anchors["handed_parameters"]:
             handed = self._handed_by_target(parameter, frame)
             if handed is not None:
                 return handed
-        return self.machine.expressions.evaluate(parameter.default, State(frame))
+        if isinstance(parameter.default, Literal):
+            return self.machine.expressions.evaluate(parameter.default, State(frame))
+        return self._shared_default(parameter.name, parameter.default, function, frame)
+
+    def _shared_default(self, name: str, node: Expr, function: FunctionValue, frame: Frame) -> Term:
+        """A default that is computed once, when the function is defined; all calls share it."""
+        place = f"{frame.module}:{function.name}({name})", frame.first_line
+        if place not in self._defaults:
+            apart = State(frame)
+            self._defaults[place] = self.machine.expressions.evaluate(node, apart)
+            self.machine.toplevel.keep(apart)
+        self.machine.note_variable(f"{function.name}({name})")
+        return self._defaults[place]
 
     def _handed_by_target(self, parameter: Parameter, frame: Frame) -> Term | None:
         """What a draft worker is handed and its target, which computes it, is not; None for no analysed class."""

@@ -542,7 +542,8 @@ class Expressions:
         """A nested function or lambda with the bindings around it."""
         reference = self.machine.world.fresh("closure", name)
         frame = replace(state.frame, closure={**state.frame.closure, **state.env})
-        self.machine.world.functions[reference] = FunctionValue(name, parameters, body, frame)
+        defaults = {p.name: self.lazy(p.default, state) for p in parameters if p.default is not None}
+        self.machine.world.functions[reference] = FunctionValue(name, parameters, body, frame, defaults=defaults)
         return reference
 
 

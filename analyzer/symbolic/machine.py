@@ -236,9 +236,15 @@ class Machine:
             return
         self.read_until[name] = max(self.position, self.read_until.get(name, ()))
         info = self.world.objects.get(target) if isinstance(target, Handle) else None
-        if info is not None and info.class_key is not None:
-            self.reads.setdefault(name, set()).update(self.program.base_names(info.class_key))
-        else:
+        key = info.class_key if info is not None else None
+        if isinstance(target, Handle) and target.kind == "class":
+            key = target.key
+        self.reads.setdefault(name, set()).update(() if key is None else self.program.base_names(key))
+
+    def note_variable(self, name: str) -> None:
+        """Remember that a container is read that a module variable holds: who changes it becomes relevant."""
+        if not self.optional:
+            self.read_until[name] = max(self.position, self.read_until.get(name, ()))
             self.reads.setdefault(name, set())
 
     def advance(self) -> None:

@@ -49,10 +49,10 @@ class Members:
             return self._on_instance(target, owner, decorated, state)
         return bound
 
-    def of_class(self, target: Handle, key: str, name: str) -> Term | None:
+    def of_class(self, target: Handle, key: str, name: str, state: State) -> Term | None:
         """What `name` means on the class itself."""
         for cls in self.machine.program.mro(key):
-            found = self._own(cls, name)
+            found = state.heap.get(handle("class", cls.key), {}).get(name) or self._own(cls, name)
             if isinstance(found, Definition):
                 if is_decorated(found, "classmethod"):
                     return self.bind(target, found, cls.key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain.build import conditional, is_plain_tuple, map_leaves
@@ -20,6 +21,8 @@ Keywords = Mapping[str, Term]
 _ADDING: Final = frozenset({"append", "add"})
 _JOINING: Final = frozenset({"extend", "update"})
 _PAIR: Final = 2
+# Operators that change a list or a set in place, besides ``+=``.
+_IN_PLACE: Final = frozenset({"*", "|", "&", "-", "^"})
 
 
 class Methods:
@@ -48,6 +51,22 @@ class Methods:
         return NONE
 
     # ---- dicts ---------------------------------------------------------------------------
+
+    def augment(self, receiver: Handle, op: str, other: Term, state: State) -> bool:
+        """`receiver op= other` on a list, set or dict; False, and nothing done, for anything else."""
+        info = self.machine.world.objects.get(receiver)
+        kind = "" if info is None else info.kind
+        sequences = self.machine.sequences
+        if kind == "dict" and op == "|":
+            self.dict_update(receiver, other, state)
+        elif kind == "list" and op == "+":
+            sequences.extend(receiver, other, state)
+        elif kind == "list" and op in _IN_PLACE:
+            operation = sequences.repeated if op == "*" else partial(sequences.combined, op)
+            state.write(receiver, "items", sequences.held(operation(receiver, other, state), state))
+        else:
+            return False
+        return True
 
     def of_dict(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`receiver.name(*args)` on a dict."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, map_leaves, negate, truth
@@ -46,6 +46,9 @@ def _looks_up(node: ir.Expr | None) -> bool:
 def _is_of_names(node: ir.Expr) -> bool:
     """Whether an expression compares names with each other or with literals, and nothing is run to evaluate it."""
     return all(isinstance(part, ir.Comparison | ir.Name | ir.Literal) for part in walk_syntax(node))
+
+
+_CONTAINER_NODES: Final = frozenset({"Sequence", "Comprehension", "Mapping"})
 
 
 class Statements:
@@ -355,13 +358,11 @@ class Statements:
         return opaque("item", (self.machine.external_argument(leaf), constant(index)))
 
     def _augment(self, node: ir.Augment, state: State) -> None:
-        if node.op == "+" and isinstance(node.value, ir.Sequence | ir.Comprehension):
-            # A list grows where it is, for everybody who holds it.
+        if self._may_be_container(node.target, node.value, state):
+            # It changes where it is, for everybody who holds it.
             grown = self.machine.force(self.machine.expressions.evaluate(node.target, state))
-            info = self.machine.world.objects.get(grown) if isinstance(grown, Handle) else None
-            if isinstance(grown, Handle) and info is not None and info.kind == "list":
-                added = self.machine.expressions.evaluate(node.value, state)
-                self.machine.sequences.extend(grown, added, state)
+            other = self.machine.expressions.evaluate(node.value, state)
+            if isinstance(grown, Handle) and self.machine.methods.augment(grown, node.op, other, state):
                 return
         expression = ir.Binary(node.op, node.target, node.value, node.line)
         # An attribute is read now: later it would be what is written here.
@@ -369,6 +370,16 @@ class Statements:
             self.machine.expressions.lazy if isinstance(node.target, ir.Name) else self.machine.expressions.evaluate
         )
         self.bind(node.target, evaluate(expression, state), state)
+
+    def _may_be_container(self, target: ir.Expr, value: ir.Expr, state: State) -> bool:
+        """Whether ``target op= value`` may change a list, set or dict in place, told without computing anything."""
+        if isinstance(value, ir.Sequence | ir.Comprehension | ir.Mapping) or not isinstance(target, ir.Name):
+            return not isinstance(value, ir.Literal)
+        held = state.env.get(target.id, NONE)
+        held = self.machine.world.forced.get(held, held) if isinstance(held, Handle) else held
+        if isinstance(held, Handle) and held.kind == "deferred":
+            return held.key.partition(":")[2] in _CONTAINER_NODES
+        return isinstance(held, Handle)
 
     def _import(self, bindings: tuple[ir.ImportBinding, ...], state: State) -> None:
         for binding in bindings:

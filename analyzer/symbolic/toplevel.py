@@ -60,7 +60,7 @@ class TopLevel:
         state = State(Frame(cls.module, cls.path, field.line, "<module>"))
         state.env = self.class_scope(cls, (expression,), field.line)
         value = self.machine.force(self.machine.expressions.evaluate(expression, state))
-        self._keep(state)
+        self.keep(state)
         return value
 
     def class_scope(self, cls: ClassFacts, expressions: Iterable[Expr], line: int) -> dict[str, Term]:
@@ -86,17 +86,17 @@ class TopLevel:
         state = State(Frame(owner.module, owner.path, owner.line, "<class>"))
         hook = self.machine.attributes.read(value, "__set_name__", state)
         self.machine.force(self.machine.calls.call(hook, (handle("class", owner.key), constant(name)), {}, state))
-        self._keep(state)
+        self.keep(state)
 
     def evaluate_text(self, text: str, module: str, path: str, line: int) -> Term:
         """An expression evaluated at the top level of a module."""
         state = State(Frame(module, path, line, "<module>"))
         expression = self.machine.lowering.expression(text)
         value = self.machine.force(self.machine.expressions.evaluate(expression, state))
-        self._keep(state)
+        self.keep(state)
         return value
 
-    def _keep(self, state: State) -> None:
+    def keep(self, state: State) -> None:
         """What ran once, outside every path, holds for all of them."""
         for target, attributes in state.heap.items():
             self.machine.world.base.setdefault(target, {}).update(attributes)
@@ -129,7 +129,7 @@ class TopLevel:
             state.frame = Frame(module.module, module.path, statement.line, "<module>")
             machine.statements.block(machine.lowering.statements(statement.text), state)
         machine.span, machine.eager = before, eager
-        self._keep(state)
+        self.keep(state)
 
     def patch(self, modules: Iterable[ModuleFacts]) -> None:
         """Carry out what the top level of `modules` sets on classes and modules."""
@@ -228,7 +228,11 @@ class TopLevel:
             case "module":
                 return handle("module", key)
             case "global":
-                return self._global(key)
+                value = self._global(key)
+                info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+                if info is not None and info.kind in ("list", "dict"):
+                    self.machine.note_variable(key.rpartition(":")[2])
+                return value
             case _:
                 return atom(key)
 
@@ -254,7 +258,7 @@ class TopLevel:
                 state.frame = Frame(module, facts.path, statement.line, "<module>")
                 self.machine.statements.block(self.machine.lowering.statements(statement.text), state)
         self.machine.span = before
-        self._keep(state)
+        self.keep(state)
         if name not in state.env:
             declared = self._declared(facts, name)
             if declared is not None:

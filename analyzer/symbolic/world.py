@@ -56,13 +56,17 @@ class ObjectInfo:
 
 @dataclass(frozen=True, slots=True)
 class FunctionValue:
-    """A callable body with its environment: a definition, a nested function or a lambda."""
+    """A callable body with its environment: a definition, a nested function or a lambda.
+
+    `defaults` are those of a nested function, which are computed where it is defined.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     body: tuple[Stmt, ...] | Expr
     frame: Frame
     definition: Definition | None = None
+    defaults: Mapping[str, Term] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
