@@ -132,7 +132,7 @@ class Attributes:
             isinstance(target, Handle) and target.kind in ("object", "bag") and not self._is_boundary(target, name)
         ):
             self.machine.note_read(target, name)
-        elif isinstance(target, Handle) and target.kind == "class" and self._is_variable(target.key, name):
+        if isinstance(target, Handle) and target.kind == "class" and self._is_variable(target.key, name):
             self.machine.note_read(target, name)
         hooked = self._read_hooked(target, name, state)
         if hooked is not None:
@@ -258,7 +258,9 @@ class Attributes:
             return leaf
         return self._member_value(self.machine.program.class_facts(key), leaf.name.rsplit(".", 1)[-1])
 
-    def _read_handle(self, target: Handle, kind: str, name: str, state: State) -> Term:
+    def _read_handle(  # noqa: C901 - one case for each kind of handle
+        self, target: Handle, kind: str, name: str, state: State
+    ) -> Term:
         if target is CONFIG:
             return self.machine.options.read(name, state)
         match kind:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction, map_leaves, negate, truth
+from analyzer.domain.build import conditional, conjunction, negate, truth
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -38,9 +38,15 @@ def _reads(node: ir.Expr, attribute: str) -> bool:
     return any(isinstance(part, ir.Attribute) and part.attr == attribute for part in walk_syntax(node))
 
 
-def _looks_up(node: ir.Expr | None) -> bool:
-    """Whether evaluating an expression takes an item of something."""
-    return node is not None and any(isinstance(part, ir.Subscript) for part in walk_syntax(node))
+def _computed(node: ir.Stmt) -> ir.Expr | None:
+    """What a statement computes before it does anything."""
+    match node:
+        case ir.Assign(value=value) | ir.Evaluate(value=value) | ir.Return(value=value) | ir.If(test=value):
+            return value
+        case ir.Augment(target, op, value, line):
+            return ir.Binary(op, target, value, line)
+        case _:
+            return None
 
 
 def _is_of_names(node: ir.Expr) -> bool:
@@ -111,23 +117,60 @@ class Statements:
         self.machine.span = state.frame.span(node.line, node.end_line)
         self.machine.tick()
         self.machine.advance()
-        if isinstance(node, ir.Assign | ir.Return) and self.handlers.waiting(state) and _looks_up(node.value):
-            return self._attempt(node, state)
+        if self.handlers.waiting(state):
+            if isinstance(node, ir.ImportStatement):
+                return self._try_import(node, state)
+            computed = _computed(node)
+            if computed is not None and self.handlers.may_fail(computed, state):
+                return self._attempt(node, computed, state)
         return self._execute(node, state)
 
-    def _attempt(self, node: ir.Assign | ir.Return, state: State) -> Outcome:
-        """A statement whose look-up may fail where a handler waits for that."""
-        assert node.value is not None
-        value = self.machine.force(self.machine.expressions.evaluate(node.value, state))
-        error = map_leaves(value, lambda leaf: leaf if isinstance(leaf, Raise) else NONE)
-        if error is NONE:
-            return self._execute(node, state)
+    def _attempt(self, node: ir.Stmt, computed: ir.Expr, state: State) -> Outcome:
+        """A statement that may fail where a handler waits for that."""
+        value = self.machine.force(self.machine.expressions.evaluate(computed, state))
+        error = self.handlers.caught(self.handlers.failures.of(value, state), state)
         guard = raised(error)
+        if guard is FALSE:
+            return self._with_value(node, value, state)
         failing = state.fork()
         failing.assume(guard, holds=True)
         failed = self._raise_term(error, failing)
         state.assume(guard, holds=False)
-        return failed if guard is TRUE else self.join(guard, failed, self._execute(node, state))
+        return failed if guard is TRUE else self.join(guard, failed, self._with_value(node, value, state))
+
+    def _with_value(self, node: ir.Stmt, value: Term, state: State) -> Outcome:
+        """Execute a statement whose value is there already."""
+        value = state.refine(value)
+        match node:
+            case ir.Assign(targets=targets):
+                for target in targets:
+                    self.bind(target, value, state)
+            case ir.Augment(target=target):
+                self.bind(target, value, state)
+            case ir.Return(line=line, end_line=end_line):
+                return Outcome(None, [Exit("return", TRUE, value, state, state.frame.span(line, end_line))])
+            case ir.If():
+                return self._if(node, state, self.machine.truth(value, state))
+            case _:
+                pass
+        return Outcome(state, [])
+
+    def _try_import(self, node: ir.ImportStatement, state: State) -> Outcome:
+        """An import where a handler waits for it to fail: of another package, that is up to the machine."""
+        error: Term = NONE
+        for binding in node.bindings:
+            missing = self.machine.toplevel.missing(state.frame.module, binding)
+            error = conditional(missing, raising("ModuleNotFoundError"), error)
+        error = self.handlers.caught(error, state)
+        guard = raised(error)
+        failing = state.fork()
+        failing.assume(guard, holds=True)
+        self._import(node.bindings, state)
+        if guard is FALSE:
+            return Outcome(state, [])
+        failed = self._raise_term(error, failing)
+        state.assume(guard, holds=False)
+        return failed if guard is TRUE else self.join(guard, failed, Outcome(state, []))
 
     def _execute(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901 - one case for each kind of statement
         match node:
@@ -183,7 +226,9 @@ class Statements:
             return node.leaves
         # A statement that is only a call can be there to raise.
         checks = isinstance(node, ir.Evaluate) and bool(effects.calls & relevance.raising_names)
-        return (effects.raises or checks) and (self._in_sizing(state) or self.handlers.waiting(state))
+        if (effects.raises or checks) and (self._in_sizing(state) or self.handlers.waiting(state)):
+            return True
+        return self.handlers.waiting(state) and self.handlers.may_fail(node, state)
 
     def _owner(self, state: State) -> str:
         """The simple name of the class whose method is executed."""
@@ -393,8 +438,8 @@ class Statements:
 
     # ---- branches ------------------------------------------------------------------------
 
-    def _if(self, node: ir.If, state: State) -> Outcome:
-        guard = self.machine.expressions.guard(node.test, state)
+    def _if(self, node: ir.If, state: State, guard: Term | None = None) -> Outcome:
+        guard = self.machine.expressions.guard(node.test, state) if guard is None else guard
         if guard is TRUE:
             return self.run(node.body, state)
         if guard is FALSE:
@@ -441,6 +486,7 @@ class Statements:
 
     def _raise(self, exception: str, state: State) -> Outcome:
         label = f"{exception}@{len(self.machine.world.raises)}"
+        self.handlers.note(label, exception, state)
         self.machine.world.raises[label] = RaiseSite(
             exception, state.frame.calls, self.machine.time, state.guard, self.machine.span
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from analyzer.domain.build import conditional, truth
+from analyzer.domain.build import conditional, negate, truth
 from analyzer.domain.modules import ClassFacts, Field, ModuleFacts, ModuleStatement
-from analyzer.domain.syntax import Expr, Name
-from analyzer.domain.terms import NONE, Handle, Term, atom, constant, handle
+from analyzer.domain.syntax import Expr, ImportBinding, Name
+from analyzer.domain.terms import FALSE, NONE, TRUE, Handle, Term, atom, constant, handle
 from analyzer.symbolic.effects import walk_syntax
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import ObjectInfo
@@ -182,6 +183,17 @@ class TopLevel:
             facts = self.machine.program.module(binding.module)
             binding = None if facts is None else facts.imports.get(binding.member)
         return None
+
+    def missing(self, module: str, binding: ImportBinding) -> Term:
+        """The guard under which an import fails: known for the analysed package, up to the machine for any other."""
+        program = self.machine.program
+        if binding.module.startswith(".") or program.is_internal(binding.module):
+            found = program.resolve_import(module, binding.module, binding.member)
+            return constant(found is None or (found.kind == "module" and program.module(found.key) is None))
+        if binding.module.partition(".")[0] in sys.stdlib_module_names:
+            return FALSE
+        name = f"installed.{binding.module}"
+        return negate(truth(self.machine.input(name, f"import {binding.module}", lambda: TRUE)))
 
     def _rebound(self, module: str, name: str) -> Term | None:
         """A name that is imported again under a condition is one or the other; None when it is not."""

@@ -11,11 +11,19 @@ A = "class A:\n    x = 1\n    xs = [1]\n"
 SHARED = {
     "a list of the module": Sizing("grow()\nn -= sum(XS)", "XS = [1]\ndef grow():\n    XS.append(4)"),
     "a dict of the module": Sizing("grow()\nn -= D['a']", "D = {'a': 1}\ndef grow():\n    D['a'] = 4"),
-    "a list of the module as an argument": Sizing("grow(XS)\nn -= sum(XS)", "XS = [1]\ndef grow(xs):\n    xs.append(4)"),
-    "a list of the class": Sizing("a = A()\na.grow()\nn -= sum(A.xs) + a.x", A + "    def grow(self):\n        self.xs.append(4)"),
-    "a variable of the class": Sizing("A.grow()\nn -= A.x", A + "    @classmethod\n    def grow(cls):\n        cls.x = 5"),
+    "a list of the module as an argument": Sizing(
+        "grow(XS)\nn -= sum(XS)", "XS = [1]\ndef grow(xs):\n    xs.append(4)"
+    ),
+    "a list of the class": Sizing(
+        "a = A()\na.grow()\nn -= sum(A.xs) + a.x", A + "    def grow(self):\n        self.xs.append(4)"
+    ),
+    "a variable of the class": Sizing(
+        "A.grow()\nn -= A.x", A + "    @classmethod\n    def grow(cls):\n        cls.x = 5"
+    ),
     "a variable of a base": Sizing("A.x = 7\nn -= B.x", A + "class B(A):\n    pass"),
-    "the class of an instance": Sizing("A().grow()\nn -= A().x", A + "    def grow(self):\n        self.__class__.x = 5"),
+    "the class of an instance": Sizing(
+        "A().grow()\nn -= A().x", A + "    def grow(self):\n        self.__class__.x = 5"
+    ),
     "a default value": Sizing("more(1)\nn -= sum(more(3))", "def more(k, xs=[5]):\n    xs.append(k)\n    return xs"),
     "in place through another name": Sizing("xs = [1, 2]\nys = xs\nzs = [7]\nys += zs\nn -= sum(xs)"),
     "repeated in place": Sizing("xs = [1, 2]\nys = xs\nys *= 2\nn -= sum(xs)"),
@@ -33,7 +41,9 @@ DELETED = {
     "in another method": Sizing(
         "self.clear()\nn -= getattr(self, 'x', 30)", methods="def clear(self):\n    del self.x", init="self.x = 5"
     ),
-    "in a function": Sizing("clear(self)\nn -= getattr(self, 'x', 30)", "def clear(a):\n    del a.x", init="self.x = 5"),
+    "in a function": Sizing(
+        "clear(self)\nn -= getattr(self, 'x', 30)", "def clear(a):\n    del a.x", init="self.x = 5"
+    ),
     "on some ways": Sizing("if self.tp_size > 2:\n    del self.x\nn -= getattr(self, 'x', 30)", init="self.x = 5"),
     "several at once": Sizing("self.x = 5\nself.y = 6\ndel self.x, self.y\nn -= getattr(self, 'y', 30)"),
     "through a property": Sizing(
@@ -53,4 +63,3 @@ EVERY = {**SHARED, **DELETED}
 @pytest.mark.parametrize("name", EVERY)
 def test_a_variable_holds_what_it_holds_in_python(name: str) -> None:
     assert disagreements(EVERY[name]) == []
-
