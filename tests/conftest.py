@@ -18,7 +18,6 @@ KNOWN_LIMITS: Final = {
     "[a constructor that extends its base's]": "an attribute set by super().__init__ and changed after it",
     "is_seen[a bound method as a value]": "a method stored in a variable and called later is not seen as an effect",
     "test_the_value_path_in_order": "a count that is set in the statement that computes it comes before its budget",
-    "[an item of unknown position]": "a list item set at a symbolic place",
     "test_no_source_can_exhaust_the_machine[nested loops]": "nested long loops end in a recursion error",
     "test_a_factory_of_several_classes": "an attribute set by super().__init__ and changed after it",
     "release_computes[0.5.16-dsv4]": "a pool asserts its page size before the count is stored",

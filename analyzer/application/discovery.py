@@ -65,7 +65,10 @@ class Exploration:
         self._recorder = recorder
         self.frontend = Frontend(recorder)
         self.program = TreeProgram(tree, index_module) if recorder is None else RecordingProgram(tree, recorder)
-        self.graph = CallGraph(self.program, effects_of if recorder is None else recorder.effects, rules.anchors)
+        records = frozenset(name for name, rule in rules.symbols.items() if rule.domain.kind == "record")
+        self.graph = CallGraph(
+            self.program, effects_of if recorder is None else recorder.effects, rules.anchors, records
+        )
         if recorder is not None:
             measuring = (*rules.anchors["measure_functions"], *rules.anchors["freeing_functions"])
             recorder.begin(self.program, self.graph, measuring)

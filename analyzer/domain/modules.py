@@ -76,6 +76,7 @@ class Effects:
     Changing a container is writing the attribute or the module variable that holds it. `changed` are the parameters
     whose containers the function changes (``*`` for what the others are collected in), `handed` what is given to
     whom: the simple name of the callee, the position or keyword, and a parameter, attribute or module variable.
+    `filled` are the dotted attributes whose items are set or deleted.
     """
 
     reads: frozenset[str]
@@ -88,6 +89,7 @@ class Effects:
     named: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     handed: tuple[tuple[str, Slot, str], ...] = ()
+    filled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,18 @@ class CallGraph:
     method of the class that mixes it in.
     """
 
-    def __init__(self, program: Program, effects: Callable[[str], Effects], anchors: Anchors) -> None:
+    def __init__(
+        self,
+        program: Program,
+        effects: Callable[[str], Effects],
+        anchors: Anchors,
+        records: frozenset[str] = frozenset(),
+    ) -> None:
+        """`records` are the names of attributes that stand for a configuration as a whole."""
         self._program = program
         self._effects = effects
         self._foreign = tuple(anchors["opaque_modules"])
+        self._records = records
         self.graph: nx.DiGraph[Node] = nx.DiGraph()
         self._expanded: set[Node] = set()
         self._closures: dict[Node, frozenset[Node]] = {}
@@ -69,11 +77,13 @@ class CallGraph:
         return frozenset(found)
 
     def effects(self, definition: Definition) -> Effects:
-        """The names that a definition touches; it writes what it hands to a callee that changes it."""
+        """The names that a definition touches; it writes what it sets items of, or hands to who changes it."""
         known = self._handing.get(definition.key)
         if known is None:
             known = self._effects(definition.text)
-            given = [place for callee, slot, place in known.handed if self.changes(callee, slot)]
+            given = {place for callee, slot, place in known.handed if self.changes(callee, slot)} | known.filled
+            # What a record holds is an input, whoever sets an item of it.
+            given = {place for place in given if not self._records.intersection(place.split(".")[:-1])}
             if given:
                 names = [(owner == "self", name) for owner, _, name in (place.rpartition(".") for place in given)]
                 own = {name for is_own, name in names if is_own}

@@ -341,6 +341,7 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
         frozenset(named),
         frozenset(changes.changed),
         tuple(changes.handed),
+        frozenset(changes.filled),
     )
 
 
@@ -351,6 +352,7 @@ class _Changes:
         self.writes: set[str] = set()
         self.own_writes: set[str] = set()
         self.changed: set[str] = set()
+        self.filled: set[str] = set()
         self.handed: list[tuple[str, Slot, str]] = []
         self._aliases = _aliases(tree)
         self._parameters: dict[str, str] = {}
@@ -374,7 +376,11 @@ class _Changes:
         """Note the container that `node` changes, and what it hands on."""
         match node:
             case ast.Subscript(value=container, ctx=ast.Store() | ast.Del()):
-                self._change(container)
+                place = self._place(container)
+                if "." in place:
+                    self.filled.add(place)
+                else:
+                    self._change(container)
             case ast.AugAssign(target=ast.Name() as target, value=value) if not isinstance(value, ast.Constant):
                 self._change(target)
             case ast.Call(func=ast.Attribute(value=container, attr=method)) if method in CONTAINER_CHANGES:

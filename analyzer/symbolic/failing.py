@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from analyzer.domain.build import apply, conditional, map_leaves, truth
+from analyzer.domain.build import apply, conditional, map_leaves
 from analyzer.domain.terms import (
     NONE,
     Apply,
@@ -77,10 +77,7 @@ class Failures:
             except ValueError:
                 return _VALUE_ERROR
             return NONE
-        if isinstance(leaf, Symbol) and leaf.name.startswith("env."):
-            reason = "whether the text of an environment variable is a number"
-            fails = truth(self.machine.world.unknown(f"{op} of text", reason, self.machine.span, leaf))
-            return conditional(fails, _VALUE_ERROR, self._of_missing(leaf))
+        # The text of a variable of the environment is taken to be the number that its reader expects.
         return self._of_missing(leaf)
 
     def _of_missing(self, leaf: Term) -> Term:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.executed import Sizing, disagreements, unseen
+from tests.support.executed import Sizing, disagreements
 
 
 def attempt(expression: str, exception: str, module: str = "", before: str = "") -> Sizing:
@@ -82,11 +82,3 @@ EVERY = {**CAUGHT, **FINALLY}
 @pytest.mark.parametrize("name", EVERY)
 def test_what_fails_is_caught_as_python_does(name: str) -> None:
     assert disagreements(EVERY[name]) == []
-
-
-def test_whether_the_text_of_a_variable_is_a_number_is_a_gap() -> None:
-    sizing = attempt("int(os.environ.get('A_RESERVE', '4'))", "ValueError", "import os")
-    assert [gap.reason for gap in sizing.extraction().gaps] == [
-        "whether the text of an environment variable is a number"
-    ]
-    assert unseen(sizing) == []

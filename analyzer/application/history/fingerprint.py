@@ -207,7 +207,7 @@ class Listener:
         """What of the names that a definition touches could make it matter; empty when nothing does."""
         effects, needs = effects_of(definition.text), self._needs
         if needs.relevant is None:
-            named = effects.writes, effects.own_writes, effects.calls, effects.named, effects.changed
+            named = effects.writes, effects.own_writes, effects.calls, effects.named, effects.changed, effects.filled
             return [*map(sorted, named), effects.handed]
         writes = (effects.writes | effects.named if needs.by_name else effects.writes) & needs.relevant
         own = effects.own_writes & needs.relevant
@@ -217,7 +217,8 @@ class Listener:
         raises = effects.raises and not needs.by_name
         computed = needs.by_name and "*" in effects.named
         handed = [given for given in effects.handed if given[0] in needs.effectful]
-        every = (*found, sorted(effects.changed), handed, raises, computed)
+        filled = sorted(place for place in effects.filled if place.rpartition(".")[2] in needs.relevant)
+        every = (*found, sorted(effects.changed), handed, filled, raises, computed)
         return every if any(every) else ()
 
     def _driver(self, definition: Definition) -> object:
