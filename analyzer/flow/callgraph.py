@@ -30,6 +30,7 @@ _WRAPPING_METHODS = ("__call__", "__get__")
 
 _NO_SLOTS: frozenset[Slot] = frozenset()
 
+
 class CallGraph:
     """Which analysed definitions a definition may call, as far as names tell.
 

@@ -105,6 +105,8 @@ class Attributes:
         """The value an attribute has in a state that never wrote it."""
         if isinstance(target, Handle) and target.kind == "device":
             return FALSE
+        if isinstance(target, Handle) and target.kind == "cell":
+            return self.machine.world.base.get(target, {}).get(name, UNSET)
         if name.startswith(_OWN):
             return self.machine.world.base.get(target, {}).get(name, UNSET)
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None

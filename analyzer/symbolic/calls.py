@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import conditional
 from analyzer.domain.modules import Definition
 from analyzer.domain.source import Span
-from analyzer.domain.syntax import Expr, GlobalStatement, Literal, Parameter, Stmt
+from analyzer.domain.syntax import Expr, Literal, Parameter
 from analyzer.domain.terms import (
     NONE,
     Apply,
@@ -27,6 +28,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
+from analyzer.symbolic.closures import rebound
 from analyzer.symbolic.externals import Externals
 from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.presence import is_present
@@ -160,7 +162,7 @@ class Calls:
             self.machine.eager
             or definition.name == "__init__"
             or self.machine.relevance.matters(definition)
-            or self._hands_on(args)
+            or self._hands_on(args, state)
             or self._changes(definition, args, keywords, state)
         ):
             return inline(state)
@@ -193,11 +195,14 @@ class Calls:
                 return True
         return False
 
-    def _hands_on(self, args: Arguments) -> bool:
+    def _hands_on(self, args: Arguments, state: State) -> bool:
         """Whether an argument is a function that matters: whoever gets it may call it."""
         for arg in args:
             function = self.machine.world.bound.get(arg, (arg,))[0] if isinstance(arg, Handle) else arg
-            if isinstance(function, Handle) and function.kind == "function":
+            if isinstance(function, Handle) and function.kind == "closure":
+                if self.machine.closures.may_write(self.machine.world.functions[function], state):
+                    return True
+            elif isinstance(function, Handle) and function.kind == "function":
                 definition = self.machine.program.definition(function.key.split("|")[1])
                 if self.machine.relevance.matters(definition):
                     return True
@@ -304,10 +309,14 @@ class Calls:
         if len(caller_frame.calls) > _MAX_DEPTH:
             return machine.world.unknown(f"{function.name}()", "a recursion that is not unfolded", call_span)
         outer = self.extent
-        frame = self._frame(function, caller_frame, caller_env)
+        machine.closures.share(state)
+        frame = self._frame(function, caller_frame)
         arguments = self._bind(function, args, keywords, state, frame)
-        for name in sorted(_rebound(function.body) & frame.closure.keys()):
-            arguments.setdefault(name, frame.closure[name])
+        outside = rebound(function.body) if function.definition is None else frozenset[str]()
+        for name in sorted(outside):
+            held = machine.closures.variable(name, frame, state)
+            if held is not None:
+                arguments.setdefault(name, held)
         machine.record("call", caller_frame, "", NONE, callee=frame.qualname)
         self.extent = (*outer, len(machine.world.events) - 1)
         for name, value in arguments.items():
@@ -319,22 +328,19 @@ class Calls:
             result = machine.statements.function(function.body, state)
         else:
             result = machine.expressions.evaluate(function.body, state)
-        if function.definition is None and frame.qualname == caller_frame.qualname:
-            caller_env |= {name: state.env[name] for name in sorted(_rebound(function.body)) if name in state.env}
+        machine.closures.share(state)
+        machine.closures.rebind(outside, frame, state.env, state)
         state.env, state.frame, machine.span, self.extent = caller_env, caller_frame, call_span, outer
+        machine.closures.take_back(state)
         return result
 
-    def _frame(self, function: FunctionValue, caller: Frame, enclosing: Mapping[str, Term]) -> Frame:
+    def _frame(self, function: FunctionValue, caller: Frame) -> Frame:
         definition = function.definition
         frame = function.frame
         qualname = definition.qualname if definition is not None else frame.qualname
-        closure = frame.closure
-        if definition is None and frame.qualname == caller.qualname:
-            # Python's closures see variables, not values: a sibling call sees the present ones.
-            closure = {**closure, **enclosing}
         key = definition.key if definition is not None else f"{qualname}.{function.name}"
         calls = (*caller.calls, key)
-        return Frame(frame.module, frame.path, frame.first_line, qualname, frame.owner, closure, calls)
+        return replace(frame, qualname=qualname, calls=calls)
 
     def _bind(
         self, function: FunctionValue, args: Arguments, keywords: Keywords, state: State, frame: Frame
@@ -472,9 +478,3 @@ class Calls:
             value = self.machine.attributes.read(member, "value", state)
             result = conditional(self.machine.apply("==", args[0], value), member, result)
         return result
-
-
-def _rebound(body: tuple[Stmt, ...] | Expr) -> frozenset[str]:
-    """The names of the enclosing function that a nested one declares nonlocal."""
-    statements = body if isinstance(body, tuple) else ()
-    return frozenset(name for node in statements if isinstance(node, GlobalStatement) for name in node.names)

@@ -146,7 +146,7 @@ def walk_syntax(node: Any, *, nested: bool = False) -> Iterator[Any]:
     # What a nested function does happens when it is called.
     if isinstance(node, ir.FunctionStatement | ir.Lambda):
         return
-    for name in _parts(node):
+    for name in parts_of(node):
         yield from _walk_part(getattr(node, name))
 
 
@@ -164,7 +164,7 @@ _SCALARS: Final = (str, int, float, bool)
 _part_names: dict[type[object], tuple[str, ...]] = {}
 
 
-def _parts(node: Any) -> tuple[str, ...]:
+def parts_of(node: Any) -> tuple[str, ...]:
     """The fields of a node that can hold something."""
     kind = type(node)
     if kind not in _part_names:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +29,7 @@ from analyzer.domain.terms import (
 from analyzer.symbolic.builtins import NAMES
 from analyzer.symbolic.effects import StatementEffects, effects_of, walk_syntax
 from analyzer.symbolic.state import Frame, State
-from analyzer.symbolic.world import FunctionValue, item_key
+from analyzer.symbolic.world import item_key
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -122,8 +121,12 @@ class Expressions:
         """Whether a callee is a local function, or one that was replaced: what it may do is not known by name."""
         if not names.isdisjoint(self.machine.toplevel.patched):
             return True
-        env, around = state.env, state.frame.closure
-        return any(_is_local_function(name, env[name] if name in env else around.get(name, NONE)) for name in names)
+        return any(_is_local_function(name, self._local(name, state) or NONE) for name in names)
+
+    def _local(self, name: str, state: State) -> Term | None:
+        """A variable of the function at hand, or of one around it."""
+        found = state.env.get(name)
+        return self.machine.closures.variable(name, state.frame, state) if found is None else found
 
     def hands_to_changer(self, effects: StatementEffects, state: State) -> bool:
         """Whether a call gets a container that somebody may read, and may change it."""
@@ -135,7 +138,7 @@ class Expressions:
         relevance = self.machine.relevance
         match node:
             case ir.Name(name):
-                value = state.env.get(name, state.frame.closure.get(name))
+                value = self._local(name, state)
                 return name in relevance.relevant if value is None else self.may_hold(value, state)
             case ir.Attribute(ir.Name("self"), attr):
                 return relevance.concerns((state.frame.owner or "").rsplit(":", 1)[-1], attr)
@@ -160,7 +163,7 @@ class Expressions:
             case ir.Comprehension():
                 return self.machine.comprehensions.evaluate(node, state)
             case ir.Lambda(parameters, body):
-                return self.closure("<lambda>", parameters, body, state)
+                return self.machine.closures.make("<lambda>", parameters, body, state)
             case ir.Walrus(target, value):
                 state.env[target] = self.evaluate(value, state)
                 return state.env[target]
@@ -208,10 +211,9 @@ class Expressions:
         return found
 
     def _name(self, name: str, state: State) -> Term:
-        if name in state.env:
-            return state.refine(state.env[name])
-        if name in state.frame.closure:
-            return state.refine(state.frame.closure[name])
+        local = self._local(name, state)
+        if local is not None:
+            return state.refine(local)
         patched = self.machine.toplevel.patched_name(state.frame.module, name)
         if patched is not None:
             return patched
@@ -535,16 +537,6 @@ class Expressions:
         if whole is not None and not isinstance(whole, Symbol):
             return self.machine.apply("slice", whole, *plain)
         return opaque("slice", (self.machine.calls.builtins.sequence(value, state), *plain))
-
-    def closure(
-        self, name: str, parameters: tuple[ir.Parameter, ...], body: tuple[ir.Stmt, ...] | ir.Expr, state: State
-    ) -> Handle:
-        """A nested function or lambda with the bindings around it."""
-        reference = self.machine.world.fresh("closure", name)
-        frame = replace(state.frame, closure={**state.frame.closure, **state.env})
-        defaults = {p.name: self.lazy(p.default, state) for p in parameters if p.default is not None}
-        self.machine.world.functions[reference] = FunctionValue(name, parameters, body, frame, defaults=defaults)
-        return reference
 
 
 def _is_type(value: Term) -> bool:

@@ -10,7 +10,7 @@ from analyzer.domain.build import negate
 from analyzer.domain.terms import Apply, Conditional, Handle, Opaque, Term, constant, opaque, walk
 from analyzer.symbolic.comprehensions import each
 from analyzer.symbolic.effects import StatementEffects, effects_of
-from analyzer.symbolic.state import State
+from analyzer.symbolic.state import State, is_cell
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -85,7 +85,7 @@ class Folds:
         return rows
 
     def _is_new(self, owner: Term, counter: int) -> bool:
-        return self.machine.world.is_newer(owner, counter)
+        return is_cell(owner) or self.machine.world.is_newer(owner, counter)
 
     def _folded(self, op: str, start: Term, values: Term, state: State) -> Term:
         keywords = {} if op == "+" else {"default": start}

@@ -12,7 +12,7 @@ from analyzer.symbolic.containers import Element
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.folding import Folds
 from analyzer.symbolic.outcome import Exit, Outcome
-from analyzer.symbolic.state import State
+from analyzer.symbolic.state import State, is_cell
 from analyzer.symbolic.world import UNKNOWN_LENGTH
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Loops:
             if before.env.get(name) is not value:
                 state.env[name] = self._after_loop(name, value, loop)
         for owner, attributes in final.heap.items():
-            if not self.machine.world.is_newer(owner, counter):
+            if not self.machine.world.is_newer(owner, counter) and not is_cell(owner):
                 known = {**self.machine.world.base.get(owner, {}), **before.heap.get(owner, {})}
                 for name, value in attributes.items():
                     if known.get(name) is not value:

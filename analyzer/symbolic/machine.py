@@ -34,6 +34,7 @@ from analyzer.domain.terms import (
 from analyzer.ports.program import Program
 from analyzer.symbolic.attributes import Attributes
 from analyzer.symbolic.calls import Calls
+from analyzer.symbolic.closures import Closures
 from analyzer.symbolic.comprehensions import count_of
 from analyzer.symbolic.containers import tuple_of, unguarded
 from analyzer.symbolic.decorators import Decorators
@@ -160,6 +161,7 @@ class Machine:
         self.sequences = Sequences(self)
         self.methods = Methods(self)
         self.comprehensions = Comprehensions(self)
+        self.closures = Closures(self)
         self.calls = Calls(self)
         self.expressions = Expressions(self)
         self.statements = Statements(self)

@@ -19,7 +19,9 @@ class Frame:
     """The function being executed.
 
     `owner` is the key of the class whose method it is, for ``super()``; `closure` the bindings of
-    the enclosing function; `calls` the chain of definitions that led here, outermost first.
+    the enclosing function as they were when this one was defined; `calls` the chain of definitions that led here,
+    outermost first. `cell` is where on the heap nested functions find the present values of the variables that they
+    share with this one, `cells` where this one finds those of the functions around it, outermost first.
     """
 
     module: str
@@ -29,6 +31,9 @@ class Frame:
     owner: str | None = None
     closure: Mapping[str, Term] = field(default_factory=dict)
     calls: tuple[str, ...] = ()
+    cells: tuple[Handle, ...] = ()
+    cell: Handle | None = None
+    shared: frozenset[str] = frozenset()
 
     def span(self, line: int, end_line: int | None = None) -> Span:
         """The place of a line relative to the definition."""
@@ -111,6 +116,11 @@ class State:
             else:
                 break
         return term
+
+
+def is_cell(target: Term) -> bool:
+    """Whether a place on the heap holds the variables that nested functions share with the one around them."""
+    return isinstance(target, Handle) and target.kind == "cell"
 
 
 def raised(error: Term) -> Term:

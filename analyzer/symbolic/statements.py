@@ -189,7 +189,7 @@ class Statements:
             case ir.ImportStatement(bindings):
                 self._import(bindings, state)
             case ir.FunctionStatement(name, parameters, body, decorators):
-                function = self.machine.expressions.closure(name, parameters, body, state)
+                function = self.machine.closures.make(name, parameters, body, state)
                 state.env[name] = self.machine.decorators.apply(function, decorators, state)
             case ir.Delete(targets):
                 for target in targets:
@@ -197,13 +197,13 @@ class Statements:
             case ir.Jump(kind):
                 if kind != "pass":
                     return Outcome(None, [Exit(kind, TRUE, NONE, state)])
-            case _ if not self._matters(node, state):
+            case _ if not self.matters(node, state):
                 self._postpone(node, state)
             case _:
                 return self._compound(node, state)
         return Outcome(state, [])
 
-    def _matters(self, node: ir.Stmt, state: State) -> bool:
+    def matters(self, node: ir.Stmt, state: State) -> bool:
         """Whether a statement must be executed in its place."""
         if self.machine.eager:
             return True
