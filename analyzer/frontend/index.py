@@ -10,7 +10,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from analyzer.domain.errors import SourceSyntaxError
@@ -295,8 +295,9 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
     tree = ast.parse(text)
     passed: set[str] = set()
     named: set[str] = set()
-    changes = _Changes(tree)
-    for child in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    changes = _Changes(tree, nodes)
+    for child in nodes:
         changes.see(child)
         if isinstance(child, ast.Attribute):
             if isinstance(child.ctx, ast.Load):
@@ -348,13 +349,13 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
 class _Changes:
     """What a function writes: attributes, and containers by what holds them."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, nodes: list[ast.AST]) -> None:
         self.writes: set[str] = set()
         self.own_writes: set[str] = set()
         self.changed: set[str] = set()
         self.filled: set[str] = set()
         self.handed: list[tuple[str, Slot, str]] = []
-        self._aliases = _aliases(tree)
+        self._aliases = _aliases(nodes)
         self._parameters: dict[str, str] = {}
         self._function, self._computed = "", set[str]()
         for function in tree.body[:1]:
@@ -364,9 +365,7 @@ class _Changes:
                 self._parameters |= {args.vararg.arg: "*"} if args.vararg is not None else {}
                 self._parameters |= {args.kwarg.arg: ""} if args.kwarg is not None else {}
                 self._function, self._computed = function.name, set(_computed_defaults(args))
-        self._locals = {
-            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        self._locals = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
     def write(self, owner: str, attribute: str) -> None:
         """Note that an attribute of `owner` is set."""
@@ -452,10 +451,12 @@ def _is_spread(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred) and isinstance(node.value, ast.List | ast.Tuple)
 
 
-def _aliases(tree: ast.Module) -> dict[str, str]:
+def _aliases(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Local names for what other names and attributes hold: what is done to the container is done to theirs."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
+        if not isinstance(node, ast.Assign | ast.For):
+            continue
         match node:
             case ast.Assign(targets=targets, value=ast.Attribute() | ast.Name() | ast.Subscript() as value):
                 holder = _holder(value)

@@ -37,10 +37,6 @@ REBOUND = {
     "two functions up": Sizing(
         "k = 1\ndef a():\n    def b():\n        nonlocal k\n        k = 9\n    b()\n    return k\nn -= a() * 10 + k"
     ),
-    "a counter": Sizing(
-        "f = counter()\nf()\nn -= f() * 10",
-        "def counter():\n    c = 0\n    def more():\n        nonlocal c\n        c += 3\n        return c\n    return more",
-    ),
 }
 
 EVERY = {**{f"read: {name}": s for name, s in LATE.items()}, **{f"set: {name}": s for name, s in REBOUND.items()}}
