@@ -261,14 +261,14 @@ class Expressions:
 
     def _binary(self, op: str, left: Term, right: Term, state: State) -> Term:
         a, b = state.refine(self.machine.force(left)), state.refine(self.machine.force(right))
+        if op == "|" and all(map(_is_type, (a, b))):
+            # To `isinstance`, a union is what a tuple is.
+            return self.machine.tuple_of(tuple(part for value in (a, b) for part in _types(value)))
         of_containers = self._container_operation(op, a, b, state)
         if of_containers is not None:
             return of_containers
         if op == "%" and isinstance(a, Constant) and isinstance(a.value, str):
             return opaque("text", (a, self.machine.external_argument(b)))
-        if op == "|" and all(map(_is_type, (a, b))):
-            # To `isinstance`, a union is what a tuple is.
-            return self.machine.tuple_of(tuple(part for value in (a, b) for part in _types(value)))
         own = self._overloaded(op, a, b, state)
         if own is not None:
             return own
