@@ -160,7 +160,7 @@ class SpaceBuilder:
             if value is None:
                 entry.optional |= op in _EQUAL
             elif op == "isinstance":
-                entry.literals.append(TYPES[str(value)]())
+                entry.literals += [kind() for name, kind in TYPES.items() if name == value]
             elif op in ("in", "not in"):
                 entry.literals.append((value,) if one is not leaf or isinstance(value, str) else value)
             elif op in _EQUAL or op in _TEXT or op in _ORDER or op in ("min", "max", "%", "//"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_clause, is_loop_variable
-from analyzer.domain.operators import COMPARISONS, OPERATORS, type_names
+from analyzer.domain.operators import COMPARISONS, OPERATORS, TYPES, type_names
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
     NONE,
@@ -171,7 +171,8 @@ def _special(op: str, parts: list[tuple[str, int]], texts: list[str]) -> tuple[s
         case "slice":
             return f"{_within(parts[0], _CALL)}[{':'.join(texts[1:])}]", _CALL
         case "isinstance":
-            return f"isinstance({texts[0]}, {type_names(texts[1:])})", _CALL
+            names = [text for text in texts[1:] if text.strip("'") in TYPES]
+            return (f"isinstance({texts[0]}, {type_names(names)})" if names else "False"), _CALL
         case _ if op in _METHODS:
             return f"{_within(parts[0], _CALL)}.{op}({', '.join(texts[1:])})", _CALL
         case _:

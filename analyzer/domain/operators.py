@@ -38,7 +38,7 @@ def _identical(left: object, right: object) -> bool:
     return left is right or (left is not None and right is not None and type(left) is type(right) and left == right)
 
 
-# The types that a value of a formula can have, by name.
+# The types that a value of a formula can have, by name. It is nothing else: no dict, and no object of a class.
 TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 
 
@@ -49,7 +49,7 @@ def type_names(texts: Sequence[str]) -> str:
 
 
 def _is_instance(value: object, *names: str) -> bool:
-    return isinstance(value, tuple(TYPES[name] for name in names))
+    return isinstance(value, tuple(TYPES[name] for name in names if name in TYPES))
 
 
 _TWO: Final = (2, 2)

@@ -362,7 +362,7 @@ class Attributes:
             if origin.name not in world.definitions and self._initial(world.objects[target], name) is None:
                 snapshot = state.fork()
                 # The symbol has one formula, whatever the branch assumes in which it is read first.
-                snapshot.facts = {}
+                self.machine.backends.assume(snapshot)
                 info = world.objects[target]
                 world.definitions[origin.name] = SymbolFormula(
                     first=lambda: self._read_as_of(snapshot, target, info, name),
@@ -370,7 +370,7 @@ class Attributes:
                 )
         elif isinstance(origin, Conditional):
             start, instance = state.fork(), world.objects[target]
-            start.facts = {}
+            self.machine.backends.assume(start)
             note_kind(world, origin, lambda: self._read_as_of(start, target, instance, name))
         return origin
 
@@ -625,7 +625,9 @@ class Attributes:
         """`hasattr(target, name)` as a guard."""
         return self.machine.each_leaf(target, state, lambda leaf, s: self._has_leaf(leaf, name, s))
 
-    def _has_leaf(self, target: Term, name: str, state: State) -> Term:
+    def _has_leaf(  # noqa: C901 - one case for each kind of value
+        self, target: Term, name: str, state: State
+    ) -> Term:
         if isinstance(target, Handle) and target.kind == "object":
             self.machine.note_read(target, name)
         override = state.heap.get(target, {})
@@ -647,6 +649,8 @@ class Attributes:
                 return is_present(opaque(f".{name}", (target,)))
             case Constant():
                 return FALSE
+            case Raise():
+                return target
             case _:
                 return opaque("hasattr", (target, constant(name)))
 

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, TypeGuard
 
 from analyzer.domain.iteration import FOR, ITERATIONS, is_loop_variable
 from analyzer.domain.terms import UNSET, Opaque, Term, children, walk
 
 _FORMS: Final = ITERATIONS | {FOR}
+# What Python itself does with a value: where the value is not known, that is what is not known.
+_OF_A_VALUE: Final = frozenset({"call", "callable", "enumerate", "hasattr", "isinstance", "reversed", "slice", "zip"})
 
 
 def opaque_calls(terms: Iterable[Term], gaps: Collection[Term], readings: Collection[str]) -> set[str]:
     """The functions that `terms` need the values of, whose code is not part of the source.
 
-    Left out are what is reported as a gap, `readings` of the machine, and what is only an attribute or a method of
-    one of these: the blind spot is the same.
+    Left out are what is reported as a gap, with what that is a gap of, `readings` of the machine, and what is only
+    an attribute or a method of one of these, or a question about it: the blind spot is the same.
     """
     return {
         node.name
-        for node in walk(*terms)
-        if _is_call(node) and node not in gaps and not _is_reading(node, readings) and not _is_of_another(node)
+        for node in _outside(terms, gaps)
+        if _is_call(node) and not _is_reading(node, readings) and not _is_of_another(node)
     }
+
+
+def _outside(terms: Iterable[Term], gaps: Collection[Term]) -> Iterator[Term]:
+    """Every part of `terms` that is reached without going through a gap, once."""
+    seen: set[Term] = set()
+    stack = list(terms)
+    while stack:
+        node = stack.pop()
+        if node not in seen and node not in gaps:
+            seen.add(node)
+            yield node
+            stack.extend(children(node))
 
 
 def _is_call(term: Term) -> TypeGuard[Opaque]:
@@ -33,7 +47,7 @@ def _is_reading(term: Opaque, readings: Collection[str]) -> bool:
 
 
 def _is_of_another(term: Opaque) -> bool:
-    """Whether a term is an attribute, a method or an element of what is opaque itself."""
+    """Whether a term is an attribute, a method or an element of what is opaque itself, or a question about it."""
     owner = next(iter(children(term)), None)
-    is_part = term.name.startswith(".") or term.name == "call"
+    is_part = term.name.startswith(".") or term.name in _OF_A_VALUE
     return is_part and owner is not None and any(map(_is_call, walk(owner)))

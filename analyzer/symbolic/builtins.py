@@ -16,6 +16,8 @@ from analyzer.domain.terms import (
     Atom,
     Constant,
     Handle,
+    Raise,
+    Symbol,
     Term,
     children,
     constant,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
 _MAX_RANGE = 512
+_DICT = "dict"
 _SIMPLE = frozenset({"int", "float", "bool", "str", "abs", "round"})
 NAMES = frozenset(
     {
@@ -233,17 +236,31 @@ class Builtins:
         return self.machine.each_leaf(args[0], state, lambda leaf, s: self._instance_leaf(leaf, args[1], s))
 
     def _instance_leaf(self, value: Term, kinds: Term, state: State) -> Term:
+        if isinstance(value, Raise):
+            return value
         wanted = self.items(kinds, state) or (self.machine.force(kinds),)
         answers = [self._is_instance(self.machine.value(value), kind) for kind in wanted]
         if any(answer is True for answer in answers):
             return TRUE
         if all(answer is False for answer in answers):
             return FALSE
-        if all(isinstance(kind, Handle) and kind.kind == "builtin" and kind.key in TYPES for kind in wanted):
-            keys = (constant(kind.key) for kind in wanted if isinstance(kind, Handle))
-            return self.machine.apply("isinstance", value, *keys)
-        names = (self.machine.external_argument(kind) for kind in wanted)
-        return disjunction(*(opaque("isinstance", (self.machine.plain(value), name)) for name in names))
+        names = [self._type_name(self.machine.value(value), kind) for kind in wanted]
+        if None not in names:
+            return self.machine.apply("isinstance", value, *(constant(name) for name in names if name is not None))
+        kinds_of = (self.machine.external_argument(kind) for kind in wanted)
+        return disjunction(*(opaque("isinstance", (self.machine.plain(value), kind)) for kind in kinds_of))
+
+    def _type_name(self, value: Term, kind: Term) -> str | None:
+        """The name of a type that can be asked about where only the inputs say what `value` is.
+
+        A record of the rules may be of any class that the project has for it: that is for the kind of the model.
+        """
+        if not isinstance(kind, Handle):
+            return None
+        if kind.kind == "builtin":
+            return kind.key if kind.key in TYPES or kind.key == _DICT else None
+        is_input = isinstance(value, Symbol) and not self.machine.rules.is_record(value)
+        return kind.key.rsplit(":", 1)[-1] if kind.kind == "class" and is_input else None
 
     def _is_instance(self, value: Term, kind: Term) -> bool | None:
         if isinstance(kind, Handle) and kind.kind == "builtin":
@@ -251,11 +268,21 @@ class Builtins:
                 return False
             if kind.key in TYPES:
                 return _has_type(value, TYPES[kind.key])
+            if kind.key == _DICT and isinstance(value, Handle):
+                return self._is_dict(value)
         if isinstance(kind, Handle) and kind.kind == "class" and isinstance(value, Handle):
             info = self.machine.world.objects.get(value)
             if info is not None and info.class_key is not None:
                 return any(cls.key == kind.key for cls in self.machine.program.mro(info.class_key))
         return False if isinstance(value, Constant) else None
+
+    def _is_dict(self, value: Handle) -> bool | None:
+        info = self.machine.world.objects.get(value)
+        if info is None:
+            return False
+        if info.class_key is None:
+            return info.kind == _DICT
+        return None if _DICT in self.machine.program.base_names(info.class_key) else False
 
     def _getattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         return self.machine.each_leaf(args[1], state, lambda leaf, s: self._get_named(args, leaf, s))

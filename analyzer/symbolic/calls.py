@@ -13,11 +13,13 @@ from analyzer.domain.source import Span
 from analyzer.domain.syntax import Expr, Literal, Parameter
 from analyzer.domain.terms import (
     NONE,
+    UNSET,
     Apply,
     Atom,
     Conditional,
     Constant,
     Handle,
+    Opaque,
     Raise,
     Symbol,
     Term,
@@ -75,6 +77,10 @@ class Calls:
                 return self.externals.call(name, args, keywords, state)
             case Symbol(name) if name.endswith(".get") and args and isinstance(args[0], Constant):
                 return self._looked_up(name.removesuffix(".get"), args, state)
+            case Symbol(name):
+                return opaque(f"{name}()", self.machine.external_arguments((*args, *keywords.values())))
+            case Opaque(name, (owner,)) if name.startswith("."):
+                return self.builtins.method(owner, name.removeprefix("."), (*args, *keywords.values()), {}, state)
             case _:
                 return opaque("call", (callee, *self.machine.external_arguments((*args, *keywords.values()))))
 
@@ -161,7 +167,7 @@ class Calls:
         if (
             self.machine.eager
             or definition.name == "__init__"
-            or self.machine.relevance.matters(definition)
+            or self._matters(definition, owner)
             or self._hands_on(args, state)
             or self._changes(definition, args, keywords, state)
         ):
@@ -175,7 +181,8 @@ class Calls:
         """What a function returns that completes a record: the first time for all, whatever is known where it runs."""
         known = self._completions.get((definition.key, record))
         if known is None:
-            facts, state.facts = state.facts, {}
+            facts = state.facts
+            self.machine.backends.assume(state)
             known = self.machine.value(self.inline(definition, owner, (record,), {}, state))
             state.facts = {**state.facts, **facts}
             self._completions[definition.key, record] = known
@@ -194,6 +201,24 @@ class Calls:
             if any(self.machine.expressions.may_hold(part, state) for part in parts):
                 return True
         return False
+
+    def _matters(self, definition: Definition, owner: str) -> bool:
+        """Whether a function may write something relevant, or a method that it stands in for."""
+        relevance = self.machine.relevance
+        if relevance.matters(definition) or not owner:
+            return relevance.matters(definition)
+        above = self.machine.program.mro(owner)[1:]
+        return any(relevance.matters(cls.methods[definition.name]) for cls in above if definition.name in cls.methods)
+
+    def constructs_in_place(self, key: str) -> bool:
+        """Whether what the constructor of a class does matters beyond the object that it makes."""
+        if self._is_runner(key):
+            return True
+        found = self.machine.attributes.find_method(key, "__init__")
+        return found is not None and self.machine.relevance.matters(found[1])
+
+    def _is_runner(self, key: str) -> bool:
+        return not self.machine.program.base_names(key).isdisjoint(self.machine.rules.anchors["runner_classes"])
 
     def _hands_on(self, args: Arguments, state: State) -> bool:
         """Whether an argument is a function that matters: whoever gets it may call it."""
@@ -418,6 +443,8 @@ class Calls:
         facts = program.class_facts(key)
         if facts.name in self.machine.rules.anchors["config_classes"]:
             return handle("object", "config")
+        if self._is_runner(key):
+            self.machine.backends.note(key, state)
         self.machine.decorators.make_subclass(key)
         reference = self.machine.world.allocate(ObjectInfo("instance", key))
         self.machine.world.constructed[reference] = (args, dict(keywords))
@@ -427,8 +454,7 @@ class Calls:
             return reference
         owner, definition = method
         initialize = partial(self.inline, definition, owner, (reference, *args), keywords)
-        runner = program.base_names(key) & set(self.machine.rules.anchors["runner_classes"])
-        if runner or self.machine.eager or self.machine.relevance.matters(definition):
+        if self.machine.eager or self.constructs_in_place(key):
             initialize(state)
         else:
             self._construct_lazily(reference, definition, initialize, state)
@@ -454,7 +480,9 @@ class Calls:
                 elif positional and "init=False" not in (field.value or ""):
                     attributes[field.name] = positional.pop(0)
                 elif field.value is not None:
-                    attributes[field.name] = self._field_default(cls.module, cls.path, field.value, field.line)
+                    default = self._field_default(cls.module, cls.path, field.value, field.line)
+                    if default is not UNSET:
+                        attributes[field.name] = default
         state.heap[reference] = {**state.heap.get(reference, {}), **attributes}
         lines = self.machine.keyword_lines
         for name, value in attributes.items():

@@ -28,6 +28,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.builtins import NAMES
 from analyzer.symbolic.effects import StatementEffects, effects_of, walk_syntax
+from analyzer.symbolic.externals import SPREAD
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import item_key
 
@@ -121,7 +122,22 @@ class Expressions:
         """Whether a callee is a local function, or one that was replaced: what it may do is not known by name."""
         if not names.isdisjoint(self.machine.toplevel.patched):
             return True
-        return any(_is_local_function(name, self._local(name, state) or NONE) for name in names)
+        for name in names:
+            value = self._local(name, state)
+            if value is None and name[:1].isupper():
+                value = self._class_called(name, state)
+            if value is not None and (_is_local_function(name, value) or self._is_constructed(value)):
+                return True
+        return False
+
+    def _class_called(self, name: str, state: State) -> Term | None:
+        """The class that a module knows by a name; None when that is anything else."""
+        resolved = self.machine.program.resolve(state.frame.module, name)
+        return handle("class", resolved.key) if resolved is not None and resolved.kind == "class" else None
+
+    def _is_constructed(self, value: Term) -> bool:
+        """Whether `value` is a class whose instances are made in place."""
+        return isinstance(value, Handle) and value.kind == "class" and self.machine.calls.constructs_in_place(value.key)
 
     def _local(self, name: str, state: State) -> Term | None:
         """A variable of the function at hand, or of one around it."""
@@ -240,7 +256,7 @@ class Expressions:
                 items = self.machine.calls.builtins.items(value, state)
                 args.extend((opaque("*", (self.machine.external_argument(value),)),) if items is None else items)
             elif argument.star == "**":
-                keywords.update(self._splat(value, state))
+                keywords.update(self._splat(value, callee, state))
             elif argument.keyword is not None:
                 keywords[argument.keyword] = value
             else:
@@ -248,9 +264,12 @@ class Expressions:
         self.machine.keyword_lines = {a.keyword: a.line for a in node.args if a.keyword is not None}
         return self.machine.calls.call(callee, tuple(args), keywords, state)
 
-    def _splat(self, value: Term, state: State) -> dict[str, Term]:
+    def _splat(self, value: Term, callee: Term, state: State) -> dict[str, Term]:
+        """What `**value` hands over; to a function of a library as a whole where the keys are not known."""
         target = state.refine(self.machine.force(value))
-        keys = self.machine.calls.builtins.items(target, state) or ()
+        keys = self.machine.calls.builtins.items(target, state)
+        if keys is None:
+            return {SPREAD: target} if isinstance(callee, Atom) else {}
         found: dict[str, Term] = {}
         for key in keys:
             if isinstance(key, Constant) and isinstance(key.value, str) and isinstance(target, Handle):

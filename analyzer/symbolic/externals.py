@@ -10,6 +10,7 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
+    UNSET,
     Constant,
     Handle,
     Raise,
@@ -31,6 +32,8 @@ Keywords = Mapping[str, Term]
 _DEVICE = handle("device", "memory")
 _LOG_METHODS = frozenset({"debug", "info", "warning", "error", "warn", "exception", "critical", "log"})
 
+# The keyword that stands for ``**found`` where `found` is not known item by item.
+SPREAD = "**"
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"}
 
 
@@ -58,6 +61,7 @@ class Externals:
             "copy.copy": lambda a, k, s: a[0],
             "copy.deepcopy": lambda a, k, s: a[0],
             "rpyc.utils.classic.obtain": lambda a, k, s: a[0],
+            "transformers.PretrainedConfig": self._made_of_a_dict,
             "typing.cast": lambda a, k, s: a[1] if len(a) > 1 else k["val"],
             "functools.reduce": self._reduce,
             **{f"operator.{name}": self._operator(op) for name, op in _OPERATORS.items()},
@@ -164,13 +168,19 @@ class Externals:
         return conditional(self.machine.apply("is", variable, NONE), default, variable)
 
     def _field(self, args: Arguments, keywords: Keywords, state: State) -> Term:
-        """The default that a dataclass field declares."""
+        """The default that a dataclass field declares; UNSET when it has none."""
         if "default" in keywords:
             return keywords["default"]
         factory = keywords.get("default_factory")
         if factory is None:
-            return opaque("no default")
+            return UNSET
         return self.machine.calls.call(factory, (), {}, state)
+
+    def _made_of_a_dict(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """A record of what a dict of unknown content holds (``Config(**found)``): its attributes are the items."""
+        if not args and keywords.keys() == {SPREAD}:
+            return keywords[SPREAD]
+        return opaque("transformers.PretrainedConfig", self.machine.external_arguments((*args, *keywords.values())))
 
     def _defaultdict(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         target = self.machine.dict_of({}, state)

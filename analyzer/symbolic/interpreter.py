@@ -24,6 +24,7 @@ from analyzer.domain.terms import (
     with_owners,
 )
 from analyzer.ports.program import Program
+from analyzer.symbolic.backends import AnotherRunnerError, Backends
 from analyzer.symbolic.machine import Lowering, Machine, Schedule
 from analyzer.symbolic.options import CONFIG
 from analyzer.symbolic.state import Frame, State
@@ -42,7 +43,9 @@ class Run:
     def sink_value(self, sink: str) -> Term:
         """What the runner holds under `sink` at the end."""
         with deep_recursion():
-            return self.machine.value(self.machine.attributes.read(self.runner, sink, self.state))
+            return self.machine.backends.where_made(
+                self.machine.value(self.machine.attributes.read(self.runner, sink, self.state))
+            )
 
     def option_value(self, option: str) -> Term:
         """What an option is worth at the end."""
@@ -75,7 +78,7 @@ class Run:
     def quantity_value(self, name: str) -> Term:
         """What the sink of a quantity holds at the end."""
         with deep_recursion():
-            return self._follow(self.sinks[name])
+            return self.machine.backends.where_made(self._follow(self.sinks[name]))
 
     def _follow(self, path: str) -> Term:
         """A sink path from the runner: ``attribute.attribute`` or ``attribute(parameter)``."""
@@ -142,10 +145,20 @@ def interpret(  # noqa: PLR0913, PLR0917 - everything that a run starts from
     sinks: Mapping[str, str],
 ) -> Run:
     """Interpret from `start`; `sinks` say where on the runner each quantity is found at the end."""
+    backends = Backends(start.runner)
+    while True:
+        machine = Machine(program, lowering, rules, schedule, backends)
+        try:
+            return _run(machine, program, start, sinks)
+        except AnotherRunnerError as met:
+            backends = Backends(start.runner, met.facts)
+
+
+def _run(machine: Machine, program: Program, start: Start, sinks: Mapping[str, str]) -> Run:
     root, receiver = start.definition, start.receiver
-    machine = Machine(program, lowering, rules, schedule)
     frame = Frame(root.module, root.path, root.line, root.qualname, receiver or None)
     state = State(frame)
+    machine.backends.assume(state)
     if start.options:
         # Whoever computes options has to follow those that few ask for as well.
         machine.opt_in = frozenset()

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import truth
-from analyzer.domain.terms import FALSE, NONE, TRUE, Conditional, Term, opaque
+from analyzer.domain.terms import FALSE, NONE, TRUE, Conditional, Term
 from analyzer.symbolic.comprehensions import collected
 from analyzer.symbolic.containers import Element
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.folding import Folds
 from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import State, is_cell
-from analyzer.symbolic.world import UNKNOWN_LENGTH
+from analyzer.symbolic.world import ELEMENT, UNKNOWN_LENGTH
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -149,7 +149,7 @@ class Loops:
             self.machine.force(state.env.get(name, NONE))
         trial, place = state.fork(), self.machine.span
         if isinstance(node, ir.For):
-            self.machine.statements.bind(node.target, opaque("each"), trial)
+            self.machine.statements.bind(node.target, ELEMENT, trial)
         before, counter = state.fork(), self.machine.world.counter
         outcome = self.machine.statements.run(body, trial)
         self.machine.span = place

@@ -33,6 +33,7 @@ from analyzer.domain.terms import (
 )
 from analyzer.ports.program import Program
 from analyzer.symbolic.attributes import Attributes
+from analyzer.symbolic.backends import Backends
 from analyzer.symbolic.calls import Calls
 from analyzer.symbolic.closures import Closures
 from analyzer.symbolic.comprehensions import count_of
@@ -138,11 +139,14 @@ _POSITION_DEPTH: Final = 2
 class Machine:
     """Shared services of the interpreter's parts, each of which is an attribute of it."""
 
-    def __init__(self, program: Program, lowering: Lowering, rules: RuleSet, schedule: Schedule) -> None:
+    def __init__(
+        self, program: Program, lowering: Lowering, rules: RuleSet, schedule: Schedule, backends: Backends
+    ) -> None:
         self.program = program
         self.lowering = lowering
         self.rules = rules
         self.schedule = schedule
+        self.backends = backends
         self.relevance: Relevance = schedule.view(())
         self.position: tuple[int, ...] = ()
         self.loops: list[tuple[int, int]] = []

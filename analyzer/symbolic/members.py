@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from analyzer.domain.build import map_leaves
 from analyzer.domain.modules import ClassFacts, Definition, Field
-from analyzer.domain.terms import NONE, Handle, Term, handle
+from analyzer.domain.terms import NONE, UNSET, Handle, Term, handle
 from analyzer.symbolic.state import State
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ class Members:
             found = state.heap.get(handle("class", cls.key), {}).get(name) or self._own(cls, name)
             if isinstance(found, Definition):
                 return self._method(target, found, cls.key, state)
-            if found is not None:
-                return self._on_instance(target, cls.key, self._value(cls, found), state)
+            value = None if found is None else self._value(cls, found)
+            # A field without a default leaves nothing on the class.
+            if value is not None and value is not UNSET:
+                return self._on_instance(target, cls.key, value, state)
         return None
 
     def _method(self, target: Term, definition: Definition, owner: str, state: State) -> Term:
@@ -57,8 +59,9 @@ class Members:
                 if is_decorated(found, "classmethod"):
                     return self.bind(target, found, cls.key)
                 return handle("function", f"{cls.key}|{found.key}")
-            if found is not None:
-                return map_leaves(self._value(cls, found), lambda leaf: self._on_class(target, leaf))
+            value = None if found is None else self._value(cls, found)
+            if value is not None and value is not UNSET:
+                return map_leaves(value, lambda leaf: self._on_class(target, leaf))
         return None
 
     def _own(self, cls: ClassFacts, name: str) -> Definition | Field | Term | None:

@@ -154,7 +154,8 @@ class Methods:
         """Its keys, values or items, each there when its key is."""
         elements = self.machine.sequences.elements(receiver, state)
         if elements is None or name not in ("keys", "values", "items", "__iter__"):
-            return opaque(f"dict.{name}()", tuple(self.machine.plain(arg) for arg in args))
+            owner = self.machine.calls.builtins.sequence(receiver, state)
+            return opaque(f"dict.{name}()", (owner, *(self.machine.plain(arg) for arg in args)))
         rows = []
         for guard, key in elements:
             value = self.machine.expressions.dict_item(receiver, key, NONE, state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -36,7 +36,7 @@ from analyzer.symbolic.boundary import opaque_calls
 from analyzer.symbolic.budget import Budget, find_budget, find_fraction, in_unit
 from analyzer.symbolic.interpreter import Run
 from analyzer.symbolic.state import raised
-from analyzer.symbolic.world import UNKNOWN_LENGTH, Measurement, RaiseSite
+from analyzer.symbolic.world import ELEMENT, UNKNOWN_LENGTH, Measurement, RaiseSite
 from analyzer.units import Inference, declared_units, stated_units
 
 Time = tuple[int, ...]
@@ -412,8 +412,7 @@ class Reading:
             for node in walk(*roots):
                 if node in reasons:
                     span, construct, reason = reasons[node]
-                    if reason.endswith(UNKNOWN_LENGTH) and any(part in reasons for part in walk(*children(node))):
-                        # What made the sequence unknown is the gap.
+                    if _follows_from_another(node, reason, reasons):
                         continue
                     key = (self._display(span.path), span.line, construct)
                     found.setdefault(key, set()).add(name)
@@ -506,6 +505,14 @@ class Reading:
             self._units.of(formula.term)
             if formula.error is not None:
                 self._units.of(formula.error)
+
+
+def _follows_from_another(gap: Term, reason: str, gaps: Collection[Term]) -> bool:
+    """Whether another gap is the cause: what made a sequence unknown, or the loop over it that an element is of."""
+    is_loop = reason.endswith(UNKNOWN_LENGTH)
+    # What one iteration of a loop would do comes after what it runs over.
+    parts = walk(*children(gap)[:1]) if is_loop else walk(*children(gap))
+    return any(part is ELEMENT or (is_loop and part in gaps) for part in parts)
 
 
 def _scale(unit: Unit) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate
 from analyzer.domain.source import Span
-from analyzer.domain.terms import FALSE, NONE, TRUE, UNSET, Apply, Conditional, Handle, Raise, Term
+from analyzer.domain.terms import FALSE, NONE, TRUE, UNSET, Apply, Conditional, Handle, Raise, Term, children
 from analyzer.symbolic.containers import merged_items, merged_keys
 
 Attributes = dict[str, Term]
@@ -100,10 +100,20 @@ class State:
             return negate(self.decide(guard.args[0]))
         if isinstance(guard, Apply) and guard.op in ("and", "or"):
             parts = [self.decide(part) for part in guard.args]
-            if guard.op == "and":
-                return conjunction(*parts)
-            return negate(conjunction(*map(negate, parts)))
+            if guard.op == "or":
+                return TRUE if self._is_settled("or", parts) else negate(conjunction(*map(negate, parts)))
+            reduced = conjunction(*parts)
+            is_several = isinstance(reduced, Apply) and reduced.op == "and"
+            return FALSE if is_several and self._is_settled("and", children(reduced)) else reduced
         return guard
+
+    def _is_settled(self, op: str, parts: Collection[Term]) -> bool:
+        """Whether some of the `parts` decide over all of them: `a and b and c` where `a and b` does not hold."""
+        decisive, asked = op == "or", set(parts)
+        return any(
+            holds is decisive and isinstance(fact, Apply) and fact.op == op and asked.issuperset(fact.args)
+            for fact, holds in self.facts.items()
+        )
 
     def refine(self, term: Term) -> Term:
         """`term` without the branches that this path excludes."""

@@ -32,6 +32,8 @@ from analyzer.symbolic.world import RaiseSite
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
+_CONSTRUCTOR = "__init__"
+
 
 def _reads(node: ir.Expr, attribute: str) -> bool:
     """Whether an expression reads an attribute of this name."""
@@ -211,7 +213,7 @@ class Statements:
         relevance = self.machine.relevance
         if self.machine.measuring and not effects.calls.isdisjoint(self.machine.rules.anchors["freeing_functions"]):
             return True
-        if effects.yields or effects.leaves:
+        if effects.yields or effects.leaves or (_CONSTRUCTOR in effects.calls and self._constructs(state)):
             return True
         if effects.calls & relevance.names or effects.writes & relevance.relevant.keys():
             return True
@@ -229,6 +231,10 @@ class Statements:
         if (effects.raises or checks) and (self._in_sizing(state) or self.handlers.waiting(state)):
             return True
         return self.handlers.waiting(state) and self.handlers.may_fail(node, state)
+
+    def _constructs(self, state: State) -> bool:
+        """Whether a constructor is executed: that of a base class which it calls is about the same object."""
+        return state.frame.qualname.rsplit(".", 1)[-1] == _CONSTRUCTOR
 
     def _owner(self, state: State) -> str:
         """The simple name of the class whose method is executed."""

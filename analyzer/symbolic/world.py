@@ -17,6 +17,8 @@ from analyzer.symbolic.state import Frame, State
 # What owns the sizes that a draft worker is handed.
 TARGET: Final = "target"
 UNKNOWN_LENGTH: Final = "a sequence of unknown length"
+# What a loop that is not unrolled binds to its target.
+ELEMENT: Final = opaque("each")
 
 
 def item_key(key: Term) -> str:

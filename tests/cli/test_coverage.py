@@ -53,7 +53,7 @@ def test_the_text_says_what_was_not_followed_once(analyzer: Run) -> None:
     assert "At most 3 open ends in a release; none in 0 of 2." in shown
     assert shown.count("loop:n in a.py: a loop over a sequence of unknown length") == 1
     assert "affects cell_size, in every release" in shown
-    assert "json.loads: a function of another library" in shown
+    assert "json.loads: a function of Python's library, of what is given when the server starts" in shown
 
 
 @pytest.mark.parametrize("option", [("--quantity", "cell_size"), ("--set", "tp_size=2"), ("--scenario", "mla")])

@@ -296,7 +296,8 @@ var formula = (function () {
   const isOfType = (value, name) => {
     if (name === "str") return typeof value === "string";
     if (name === "bool") return typeof value === "boolean";
-    return name === "int" ? isInt(value) : typeof value === "number";
+    if (name === "int") return isInt(value);
+    return name === "float" && typeof value === "number";
   };
   const string = (value) => (typeof value === "string" ? value : fail("TypeError"));
 
