@@ -36,7 +36,7 @@ _NOTHING = raw_apply("tuple", ())
 
 def count_of(term: Term) -> Term | None:
     """`len()` of a comprehension, which does not depend on what its elements are; None for another term."""
-    if not isinstance(term, Opaque) or term.name != EACH:
+    if not isinstance(term, Opaque) or term.name != EACH or not term.args:
         return None
     kind, *parts = term.args
     if not isinstance(kind, Constant) or kind.value not in _ROWWISE:
@@ -46,7 +46,7 @@ def count_of(term: Term) -> Term | None:
 
 def sum_of(term: Term) -> Term | None:
     """`sum()` of a comprehension that counts rows (``1 for ...``) or conditions; None for another one."""
-    if not isinstance(term, Opaque) or term.name != EACH:
+    if not isinstance(term, Opaque) or term.name != EACH or not term.args:
         return None
     *parts, last, element = term.args
     if element is constant(1):
