@@ -30,7 +30,6 @@ from analyzer.domain.terms import (
 )
 from analyzer.symbolic.attributes import ENUM_BASES
 from analyzer.symbolic.builtins import Builtins
-from analyzer.symbolic.closures import rebound
 from analyzer.symbolic.externals import Externals
 from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.presence import is_present
@@ -317,10 +316,6 @@ class Calls:
 
     def body(self, definition: Definition, owner: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Interpret the body of `definition` in place."""
-        if len(state.frame.calls) > _MAX_DEPTH or state.frame.calls.count(definition.key) > _MAX_RECURSION:
-            return self.machine.world.unknown(
-                f"{definition.qualname}()", "a recursion that is not unfolded", self.machine.span
-            )
         syntax = self.machine.lowering.function(definition.text)
         frame = Frame(definition.module, definition.path, definition.line, definition.qualname, owner or None)
         function = FunctionValue(definition.name, syntax.parameters, syntax.body, frame, definition)
@@ -331,14 +326,13 @@ class Calls:
         """Bind arguments, execute the body, restore the caller."""
         machine = self.machine
         caller_env, caller_frame, call_span = state.env, state.frame, machine.span
-        if len(caller_frame.calls) > _MAX_DEPTH:
+        frame = self._frame(function, caller_frame)
+        if len(caller_frame.calls) > _MAX_DEPTH or caller_frame.calls.count(frame.calls[-1]) > _MAX_RECURSION:
             return machine.world.unknown(f"{function.name}()", "a recursion that is not unfolded", call_span)
         outer = self.extent
         machine.closures.share(state)
-        frame = self._frame(function, caller_frame)
         arguments = self._bind(function, args, keywords, state, frame)
-        outside = rebound(function.body) if function.definition is None else frozenset[str]()
-        for name in sorted(outside):
+        for name in sorted(function.rebinds):
             held = machine.closures.variable(name, frame, state)
             if held is not None:
                 arguments.setdefault(name, held)
@@ -354,7 +348,7 @@ class Calls:
         else:
             result = machine.expressions.evaluate(function.body, state)
         machine.closures.share(state)
-        machine.closures.rebind(outside, frame, state.env, state)
+        machine.closures.rebind(function.rebinds, frame, state.env, state)
         state.env, state.frame, machine.span, self.extent = caller_env, caller_frame, call_span, outer
         machine.closures.take_back(state)
         return result

@@ -42,7 +42,9 @@ class Closures:
             p.name: self.machine.expressions.lazy(p.default, state) for p in parameters if p.default is not None
         }
         reference = world.fresh("closure", name)
-        world.functions[reference] = FunctionValue(name, parameters, body, frame, defaults=defaults)
+        world.functions[reference] = FunctionValue(
+            name, parameters, body, frame, defaults=defaults, rebinds=_rebound(body)
+        )
         return reference
 
     def variable(self, name: str, frame: Frame, state: State) -> Term | None:
@@ -82,10 +84,10 @@ class Closures:
         """Whether calling a nested function may do something that matters."""
         if not isinstance(function.body, tuple):
             return False
-        return bool(rebound(function.body)) or any(self.machine.statements.matters(n, state) for n in function.body)
+        return bool(function.rebinds) or any(self.machine.statements.matters(n, state) for n in function.body)
 
 
-def rebound(body: Body) -> frozenset[str]:
+def _rebound(body: Body) -> frozenset[str]:
     """The names of the enclosing function that a nested one declares nonlocal."""
     return frozenset(name for node in _walk(body) if isinstance(node, ir.GlobalStatement) for name in node.names)
 

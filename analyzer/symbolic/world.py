@@ -60,7 +60,8 @@ class ObjectInfo:
 class FunctionValue:
     """A callable body with its environment: a definition, a nested function or a lambda.
 
-    `defaults` are those of a nested function, which are computed where it is defined.
+    `defaults` are those of a nested function, which are computed where it is defined; `rebinds` are the names of the
+    function around it that it declares nonlocal.
     """
 
     name: str
@@ -69,6 +70,7 @@ class FunctionValue:
     frame: Frame
     definition: Definition | None = None
     defaults: Mapping[str, Term] = field(default_factory=dict)
+    rebinds: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -124,7 +124,8 @@ if isinstance(part, dict):
 n = n - part.extra"""
     extraction = project(pool, imports="from transformers import PretrainedConfig")
     assert calls(extraction) == ()
-    assert outcome(extraction, **MACHINE, **{"hf_config.part.extra": 9}) == plain() - 9
+    given: dict[str, Any] = {**MACHINE, "hf_config.part.extra": 9}
+    assert outcome(extraction, **given) == plain() - 9
 
 
 def test_a_field_without_a_default_is_what_is_set_afterwards() -> None:
