@@ -291,6 +291,9 @@ class Reading:
             if term is symbol(name) or (isinstance(term, Opaque) and not is_computable(term)):
                 continue
             rule = self._machine.rules.symbols.get(name)
+            if term is NONE and rule is not None and not rule.domain.optional:
+                # None where no None makes sense is filled in later, by something that was not seen.
+                continue
             unit = rule.unit if rule is not None else "1"
             formula = Formula(term, unit, unit, None, self._sources(name), self._locations(named))
             self.definitions[name] = formula

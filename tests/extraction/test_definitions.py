@@ -83,3 +83,45 @@ def test_the_types_of_isinstance_are_told_apart() -> None:
         assert tuple(values) == sizes
     found = compare_extractions(sides[0], sides[1], shipped_rules(), scenarios=("mha",), quantities=())
     assert found.verdict is Kind.SEMANTIC
+
+
+LOADER = """
+class Loader:
+    kept_bytes: int = {kept}
+
+
+def get_model_loader() -> Loader:
+    return open("loader")
+"""
+KEEPING = """
+after = get_available_gpu_memory(self.device, self.gpu_id, distributed=self.tp_size > 1)
+return int((after - before * 0.1) * (1 << 30) - get_model_loader().kept_bytes) // self.bytes_per_token()
+"""
+
+
+def keeping(kept: str) -> Extraction:
+    """A project that asks a loader, which nobody can follow, for what it has kept."""
+    return extracted(
+        {"sglang/srt/loader.py": LOADER.format(kept=kept)},
+        imports="from sglang.srt.loader import get_model_loader",
+        profile=KEEPING,
+    )
+
+
+def test_what_a_function_says_to_return_has_the_fields_of_that_class() -> None:
+    nothing, some, given = (
+        outcome(extraction, **{**MACHINE, **inputs})
+        for extraction, inputs in (
+            (keeping("0"), {}),
+            (keeping("1 << 30"), {}),
+            (keeping("0"), {"Loader.kept_bytes": 1 << 30}),
+        )
+    )
+    assert isinstance(nothing, int)
+    assert nothing > some == given
+
+
+def test_none_where_a_number_must_be_is_no_formula() -> None:
+    extraction = extracted(model_init="self.head_dim = None")
+    assert "head_dim" not in extraction.definitions
+    assert outcome(extraction, **MACHINE) == outcome(extracted(), **MACHINE)
