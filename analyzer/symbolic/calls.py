@@ -58,6 +58,8 @@ class Calls:
         self._measured: dict[tuple[Span, str], Term] = {}
         self._handed: dict[str, Term] = {}
         self._completions: dict[tuple[str, Term], Term] = {}
+        # The object that a symbol was asked of when nothing was measured yet.
+        self._asked_early: dict[str, Term] = {}
         self._defaults: dict[tuple[str, int], Term] = {}
 
     def call(self, callee: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -152,7 +154,7 @@ class Calls:
         inline = partial(self.inline, definition, owner, args, keywords)
         origin = self._origin(definition, owner)
         if origin is not None:
-            return self._boundary(origin, definition, inline, state)
+            return self._boundary(origin, definition, inline, args[0] if owner and args else None, state)
         if self._returns(definition, "bag_classes"):
             return handle("bag", "")
         if self._returns(definition, "config_classes") and not definition.parameters:
@@ -246,13 +248,20 @@ class Calls:
                 return found
         return None
 
-    def _boundary(self, origin: Term, definition: Definition, inline: Callable[[State], Term], state: State) -> Term:
+    def _boundary(
+        self,
+        origin: Term,
+        definition: Definition,
+        inline: Callable[[State], Term],
+        receiver: Term | None,
+        state: State,
+    ) -> Term:
         world = self.machine.world
         if isinstance(origin, Symbol):
             source = f"{definition.qualname}()"
             world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
             # A record is taken as it is: how it is found, and that it may be missing, is not the formula's business.
-            if origin.name not in world.call_definitions and not self.machine.rules.is_record(origin):
+            if self._defines(origin, receiver) and not self.machine.rules.is_record(origin):
                 later = self.machine.defer(inline, state, origin.name)
                 world.call_definitions[origin.name] = SymbolFormula(
                     first=lambda: self.machine.value(later), last=lambda: self._at_the_end(inline, later)
@@ -265,6 +274,20 @@ class Calls:
             # The symbol stands for what is returned, not for what is done besides.
             self.machine.force(inline(state))
         return origin
+
+    def _defines(self, origin: Symbol, receiver: Term | None) -> bool:
+        """Whether a call gives the formula of a symbol: the first one, on the same object after the measurement if any.
+
+        What is asked of it before may be asked for something else than the sizing.
+        """
+        world = self.machine.world
+        is_known = origin.name in world.call_definitions
+        if not world.measurements:
+            if not is_known and receiver is not None:
+                self._asked_early[origin.name] = receiver
+            return not is_known
+        early = self._asked_early.pop(origin.name, None)
+        return not is_known or (early is not None and early is receiver)
 
     def _at_the_end(self, inline: Callable[[State], Term], later: Term) -> Term:
         """What a call gives once the run is over: what it reads may be written after the first such call."""

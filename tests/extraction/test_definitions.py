@@ -125,3 +125,16 @@ def test_none_where_a_number_must_be_is_no_formula() -> None:
     extraction = extracted(model_init="self.head_dim = None")
     assert "head_dim" not in extraction.definitions
     assert outcome(extraction, **MACHINE) == outcome(extracted(), **MACHINE)
+
+
+EARLY = """
+    if self.model_config.get_num_kv_heads(4) == 16:
+        self.mem_fraction_static *= 0.9
+    before = self.init_torch_distributed()
+    self.init_memory_pool(before)
+"""
+
+
+def test_a_symbol_is_what_the_sizing_asks_for_not_what_is_asked_before() -> None:
+    plain, asked = extracted(), extracted(init=EARLY)
+    assert asked.definitions["num_kv_heads"].term is plain.definitions["num_kv_heads"].term
