@@ -207,8 +207,11 @@ class Workspace:
         return self._options.progress.track(items, len(items), label)
 
     def _known_releases(self) -> Sequence[str]:
-        has_clone = self._options.source in (None, "git") and self._clone_path is not None
-        return self.versions.releases() if has_clone else self.snapshots.releases()
+        return self.versions.releases() if self._has_clone else self.snapshots.releases()
+
+    @property
+    def _has_clone(self) -> bool:
+        return self._options.source in (None, "git") and self._clone_path is not None
 
     @property
     def versions(self) -> VersionSource:
@@ -285,7 +288,12 @@ class Workspace:
         return Analysis(self.rules, self._store, snapshots.SnapshotJson(), self._extract, _at_once, build=_build_id())
 
     def write_relevance(self, folder: Path) -> None:
-        """Keep in `folder` what matters in the newest release: extracting begins with it. Raises ExtractionError."""
+        """Keep in `folder` what matters in the newest release of a clone: extracting begins with it.
+
+        Raises ExtractionError.
+        """
+        if not self._has_clone:
+            return
         from analyzer.adapters.relevance_file import write_relevance
         from analyzer.application.extract import explore
 

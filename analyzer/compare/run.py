@@ -115,6 +115,8 @@ class Run:
         places = [{span.path for span in formula.locations} for formula in (before, after)]
         if before.source_name != after.source_name or places[0] != places[1]:
             return True
+        if _writers(self.base, before) != _writers(self.head, after):
+            return True
         return name in _MEASURED and _path(self.base) != _path(self.head)
 
     def parts(self, judgement: Judgement) -> tuple[Part, ...]:
@@ -235,3 +237,8 @@ def _shown(parts: tuple[Part, ...], whole: tuple[Term, Term]) -> tuple[Term, Ter
 
 def _path(extraction: Extraction) -> list[tuple[str, ...]]:
     return [(hop.kind, hop.caller, hop.callee, hop.source, hop.target, hop.path) for hop in extraction.hops]
+
+
+def _writers(extraction: Extraction, formula: Formula) -> set[str]:
+    """The functions on the value path that set what a formula is the value of."""
+    return {hop.caller for hop in extraction.hops if hop.kind == "assign" and hop.target == formula.source_name}
