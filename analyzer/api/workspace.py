@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from analyzer import __version__
 from analyzer.application.side import Side
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
 # ruff: noqa: PLC0415
+
+T = TypeVar("T")
 
 REPOSITORY_VARIABLE: Final = "SGLANG_REPO"
 REMOTE_VARIABLE: Final = "SGLANG_ANALYZER_REMOTE"
@@ -85,7 +87,8 @@ class Workspace:
         self._options = options
         self._exit = ExitStack()
         self._sides: dict[str, Side] = {}
-        self._requests: dict[Revision, Request] = {}
+        # What is to be extracted for a revision; None where its snapshot ships.
+        self._requests: dict[Revision, Callable[[], Request | None]] = {}
         self._no_clone: RepositoryError | None = None
 
     def __enter__(self) -> Self:
@@ -130,9 +133,14 @@ class Workspace:
         """What each of `specs` names; loading one of them extracts what the others need at the same time."""
         sides = tuple(map(self.side, specs))
 
+        def prepare(roots: Collection[str]) -> None:
+            asked = [self._requests[side.revision]() for side in sides if side.revision in self._requests]
+            self._analysis.prepare([request for request in asked if request is not None], roots)
+
+        prepared = _once(prepare)
+
         def load(side: Side, roots: Collection[str]) -> Snapshot:
-            found = [self._requests[side.revision] for side in sides if side.revision in self._requests]
-            self._analysis.prepare([request for request in found if self._shipped(request.revision) is None], roots)
+            prepared(roots)
             return side.load(roots)
 
         return tuple(replace(side, load=partial(load, side)) for side in sides)
@@ -299,13 +307,13 @@ class Workspace:
 
         newest = self.releases()[-1]
         (found,) = explore(self.versions.tree(self.versions.resolve(newest)), self.rules, RUNNER).settled
-        write_relevance(folder, newest, found)
+        write_relevance(folder, RUNNER, newest, found)
 
     def _extract(self, tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
         from analyzer.adapters.relevance_file import read_relevance
         from analyzer.application.extract import extract
 
-        return extract(tree, rules, root, read_relevance(self.snapshots.folder))
+        return extract(tree, rules, root, read_relevance(self.snapshots.folder, root))
 
     @cached_property
     def comparisons(self) -> Comparisons:
@@ -348,14 +356,14 @@ class Workspace:
         from analyzer.application.analysis import Request
 
         revision = source.resolve(spec)
-        request = self._requests[revision] = Request(revision, lambda: source.tree(revision))
+        request = Request(revision, lambda: source.tree(revision))
+        shipped = cache(partial(self._shipped, revision))
 
         def load(roots: Collection[str]) -> Snapshot:
-            shipped = self._shipped(revision)
-            if shipped is not None:
-                return self._from_roots(shipped, roots)
-            return self._analysis.snapshot(request, roots)
+            found = shipped()
+            return self._analysis.snapshot(request, roots) if found is None else self._from_roots(found, roots)
 
+        self._requests[revision] = lambda: request if shipped() is None else None
         return Side(revision, load)
 
     def _shipped(self, revision: Revision) -> Snapshot | None:
@@ -426,11 +434,11 @@ def _at_once(tasks: Sequence[Callable[[], bytes | AnalyzerError]]) -> Sequence[b
     return run_all(tasks)
 
 
-def _once(load: Callable[[Collection[str]], Snapshot]) -> Callable[[Collection[str]], Snapshot]:
+def _once(load: Callable[[Collection[str]], T]) -> Callable[[Collection[str]], T]:
     """`load`, done once for the same roots."""
-    known: dict[frozenset[str], Snapshot] = {}
+    known: dict[frozenset[str], T] = {}
 
-    def recall(roots: Collection[str]) -> Snapshot:
+    def recall(roots: Collection[str]) -> T:
         wanted = frozenset(roots)
         if wanted not in known:
             known[wanted] = load(roots)

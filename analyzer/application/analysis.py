@@ -75,29 +75,25 @@ class Analysis:
 
     def prepare(self, requests: Iterable[Request], roots: Collection[str]) -> None:
         """Extract at the same time what `snapshot` will be asked for and nobody knows yet."""
-        tasks = [
-            (part, request)
-            for request in requests
-            for part in (self._parts[root] for root in roots)
-            if not part.knows(request)
-        ]
-        if len(tasks) > 1:
-            results = self._run_all([partial(part.encoded, request.open_tree) for part, request in tasks])
-            for (part, request), result in zip(tasks, results, strict=True):
-                part.take(request, result)
+        opened = [replace(request, open_tree=cache(request.open_tree)) for request in requests]
+        parts = [self._parts[root] for root in roots]
+        wanted = [(part, request) for request in opened for part in parts if not part.knows(request)]
+        tasks = [partial(part.encoded, request.open_tree) for part, request in wanted]
+        results = self._run_all(tasks) if len(tasks) > 1 else [task() for task in tasks]
+        for (part, request), result in zip(wanted, results, strict=True):
+            part.take(request, result)
 
     def snapshot(self, request: Request, roots: Collection[str] = ROOTS) -> Snapshot:
         """The formulas that are found from `roots`.
 
         The first of them must be there; one that cannot be extracted after it is a gap.
         """
-        request = replace(request, open_tree=cache(request.open_tree))
         self.prepare((request,), roots)
         first, *others = roots
-        found = self._parts[first].snapshot(request)
+        found = self._parts[first].prepared(request.revision)
         for root in others:
             try:
-                more = self._parts[root].snapshot(request)
+                more = self._parts[root].prepared(request.revision)
             except ExtractionError as error:
                 found = without(found, root, str(error), self._rules)
             else:
@@ -148,11 +144,9 @@ class _Part:
             self._prepared[request.revision] = known
         return True
 
-    def snapshot(self, request: Request) -> Snapshot:
-        """What is found in a revision. Raises ExtractionError."""
-        if not self.knows(request):
-            self.take(request, self.encoded(request.open_tree))
-        found = self._prepared.pop(request.revision)
+    def prepared(self, revision: Revision) -> Snapshot:
+        """What was found in a revision, given once. Raises ExtractionError."""
+        found = self._prepared.pop(revision)
         if isinstance(found, AnalyzerError):
             raise found
         return found

@@ -93,6 +93,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return made
 
 
+def test_both_sides_are_extracted_once_where_nothing_is_remembered(world: World) -> None:
+    options = replace(world.options(repo=True, source="git"), use_cache=False)
+    api.diff("v0.4.0", "v0.5.0", options=options)
+    assert world.extracted == ["one", "two"]
+
+
 def test_a_given_clone_is_used_and_its_commits_are_extracted_once(world: World) -> None:
     for _ in range(2):
         found = api.analyse("v0.4", options=world.options(repo=True))

@@ -42,7 +42,7 @@ _QUARTER: Final = minimal_project(profile=_SHARED, methods=_PREPARE.format(share
 
 @cache
 def _shipped() -> Relevance:
-    found = read_relevance(SnapshotSource().folder)
+    found = read_relevance(SnapshotSource().folder, RUNNER)
     assert found is not None
     return found
 
@@ -90,12 +90,12 @@ def test_what_ships_is_from_the_newest_release() -> None:
 
 def test_what_was_written_is_read_and_what_is_damaged_is_not_missed(tmp_path: Path) -> None:
     found = _matters(_HALF)
-    write_relevance(tmp_path, "v1", found)
-    read = read_relevance(tmp_path)
+    write_relevance(tmp_path, RUNNER, "v1", found)
+    read = read_relevance(tmp_path, RUNNER)
     assert read is not None
     assert (read.relevant, read.reached, read.sizing) == (found.relevant, found.reached, found.sizing)
     (file,) = (tmp_path / "relevance").iterdir()
     for content in (b"", b"{}", b"\xff", b'{"release": 3}'):
         file.write_bytes(content)
-        assert read_relevance(tmp_path) is None
-    assert read_relevance(tmp_path / "nowhere") is None
+        assert read_relevance(tmp_path, RUNNER) is None
+    assert read_relevance(tmp_path / "nowhere", RUNNER) is None
