@@ -33,7 +33,7 @@ from analyzer.symbolic.dtypes import element_size, integer_limit
 from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.options import BAG, CONFIG
 from analyzer.symbolic.presence import is_present, is_set, where_set
-from analyzer.symbolic.state import State
+from analyzer.symbolic.state import State, is_cell
 from analyzer.symbolic.toplevel import is_registry
 from analyzer.symbolic.world import ObjectInfo, SymbolFormula
 
@@ -105,9 +105,7 @@ class Attributes:
         """The value an attribute has in a state that never wrote it."""
         if isinstance(target, Handle) and target.kind == "device":
             return FALSE
-        if isinstance(target, Handle) and target.kind == "cell":
-            return self.machine.world.base.get(target, {}).get(name, UNSET)
-        if name.startswith(_OWN):
+        if is_cell(target) or name.startswith(_OWN):
             return self.machine.world.base.get(target, {}).get(name, UNSET)
         info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
         if target is CONFIG and info is not None and not self.machine.options.is_declared(name):
@@ -177,13 +175,12 @@ class Attributes:
     def _declared(self, target: Term, name: str) -> Term | None:
         """A field of the class that a function says to return: what the class has there, until somebody sets it."""
         function = self.machine.world.returned_by.get(target)
-        if function is None or not function.returns:
+        if function is None:
             return None
         program = self.machine.program
-        found = program.resolve(function.module, function.returns.strip("\"'"))
-        if found is None or found.kind != "class":
-            return None
-        owner = next((cls for cls in program.mro(found.key) if name in cls.fields), None)
+        returned = program.annotated_class(function.module, function.returns)
+        family = () if returned is None else program.mro(returned.key)
+        owner = next((cls for cls in family if name in cls.fields), None)
         if owner is None:
             return None
         label, declared = f"{owner.name}.{name}", owner.fields[name]

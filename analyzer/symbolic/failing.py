@@ -23,8 +23,8 @@ from analyzer.symbolic.state import State
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
-_CASTS: Final = {"int": int, "float": float}
-_DIVISIONS: Final = frozenset({"/", "//", "%"})
+CASTS: Final = {"int": int, "float": float}
+DIVISIONS: Final = frozenset({"/", "//", "%"})
 _OF_NUMBERS: Final = frozenset({"<", "<=", ">", ">=", "+", "-", "*", "/", "//", "%", "**", "neg", "abs"})
 _TYPE_ERROR: Final = raising("TypeError")
 _VALUE_ERROR: Final = raising("ValueError")
@@ -60,10 +60,10 @@ class Failures:
                 return NONE
 
     def _of_operation(self, op: str, args: tuple[Term, ...], state: State) -> Term:
-        if op in _CASTS and len(args) == 1:
+        if op in CASTS and len(args) == 1:
             return map_leaves(args[0], lambda leaf: self._of_cast(op, leaf))
         error: Term = NONE
-        if op in _DIVISIONS and not self._is_positive(args[1]):
+        if op in DIVISIONS and not self._is_positive(args[1]):
             error = conditional(state.decide(apply("==", args[1], constant(0))), raising("ZeroDivisionError"), NONE)
         for arg in args if op in _OF_NUMBERS else ():
             error = _first(map_leaves(arg, self._of_missing), error)
@@ -73,7 +73,7 @@ class Failures:
         """Whether a value is a number, or the text of one."""
         if isinstance(leaf, Constant) and isinstance(leaf.value, str):
             try:
-                _CASTS[op](leaf.value)
+                CASTS[op](leaf.value)
             except ValueError:
                 return _VALUE_ERROR
             return NONE

@@ -10,7 +10,7 @@ from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, disjunction, map_leaves
 from analyzer.domain.terms import NONE, TRUE, Raise, Term, opaque, raising
 from analyzer.symbolic.effects import walk_syntax
-from analyzer.symbolic.failing import Failures
+from analyzer.symbolic.failing import CASTS, DIVISIONS, Failures
 from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import Frame, State, raised
 
@@ -24,8 +24,6 @@ Branch = tuple[ir.Handler, Term]
 
 # Who catches one of these catches nearly everything: it does not say what is expected to fail.
 _ANYTHING: Final = frozenset({"Exception", "BaseException"})
-_CASTS: Final = frozenset({"int", "float"})
-_DIVISIONS: Final = frozenset({"/", "//", "%"})
 
 
 class Handlers:
@@ -72,12 +70,12 @@ class Handlers:
             match part:
                 case ir.Subscript():
                     found = expected("KeyError", "IndexError", of=handlers)
-                case ir.Call(func=ir.Name(name)) if name in _CASTS:
+                case ir.Call(func=ir.Name(name)) if name in CASTS:
                     found = expected("ValueError", "TypeError", of=handlers)
                 case ir.Call():
                     found = bool(named)
                 case ir.Binary(op=op):
-                    found = expected("TypeError") or (op in _DIVISIONS and expected("ZeroDivisionError", of=handlers))
+                    found = expected("TypeError") or (op in DIVISIONS and expected("ZeroDivisionError", of=handlers))
                 case ir.Attribute():
                     found = expected("AttributeError")
                 case ir.Name():

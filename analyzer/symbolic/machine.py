@@ -240,12 +240,13 @@ class Machine:
         """Remember that an attribute is read, and of which class, so that its writers become relevant."""
         if self.optional:
             return
-        self.read_until[name] = max(self.position, self.read_until.get(name, ()))
+        self.note_variable(name)
         info = self.world.objects.get(target) if isinstance(target, Handle) else None
         key = info.class_key if info is not None else None
         if isinstance(target, Handle) and target.kind == "class":
             key = target.key
-        self.reads.setdefault(name, set()).update(() if key is None else self.program.base_names(key))
+        if key is not None:
+            self.reads[name] |= self.program.base_names(key)
 
     def note_variable(self, name: str) -> None:
         """Remember that a container is read that a module variable holds: who changes it becomes relevant."""

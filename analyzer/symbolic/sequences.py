@@ -221,19 +221,20 @@ class Sequences:
 
     def joined(self, first: Handle, others: tuple[Term, ...], state: State) -> Handle:
         """A new list, or a set where the first one is, of the elements of several."""
-        made = self.machine.list_of((), state)
-        for part in (first, *others):
-            self.extend(made, part, state)
+        made = self._all_of((first, *others), state)
         return self.as_set(made, state) if self.is_set(first, state) else made
+
+    def _all_of(self, parts: tuple[Term, ...], state: State) -> Handle:
+        made = self.machine.list_of((), state)
+        for part in parts:
+            self.extend(made, part, state)
+        return made
 
     def combined(self, op: str, a: Term, b: Term, state: State) -> Term:
         """`a op b` of sets, and of what stands for them: the keys of a dict."""
         left, right = self.elements(a, state), self.elements(b, state)
         if op == "|":
-            made = self.machine.list_of((), state)
-            for part in (a, b):
-                self.extend(made, part, state)
-            return self.as_set(made, state)
+            return self.as_set(self._all_of((a, b), state), state)
         if left is None or right is None or not all(_is_known(element) for element in (*left, *right)):
             return opaque(op, tuple(self.term(part, state) or self.machine.external_argument(part) for part in (a, b)))
         mine, theirs = [value for _, value in left], [value for _, value in right]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -130,15 +130,20 @@ class Statements:
     def _attempt(self, node: ir.Stmt, computed: ir.Expr, state: State) -> Outcome:
         """A statement that may fail where a handler waits for that."""
         value = self.machine.force(self.machine.expressions.evaluate(computed, state))
-        error = self.handlers.caught(self.handlers.failures.of(value, state), state)
+        error = self.handlers.failures.of(value, state)
+        return self._unless(error, state, lambda: self._with_value(node, value, state))
+
+    def _unless(self, error: Term, state: State, go_on: Callable[[], Outcome]) -> Outcome:
+        """What comes of a statement where nothing of `error` is raised that a handler here catches, and where it is."""
+        error = self.handlers.caught(error, state)
         guard = raised(error)
         if guard is FALSE:
-            return self._with_value(node, value, state)
+            return go_on()
         failing = state.fork()
         failing.assume(guard, holds=True)
         failed = self._raise_term(error, failing)
         state.assume(guard, holds=False)
-        return failed if guard is TRUE else self.join(guard, failed, self._with_value(node, value, state))
+        return failed if guard is TRUE else self.join(guard, failed, go_on())
 
     def _with_value(self, node: ir.Stmt, value: Term, state: State) -> Outcome:
         """Execute a statement whose value is there already."""
@@ -163,16 +168,7 @@ class Statements:
         for binding in node.bindings:
             missing = self.machine.toplevel.missing(state.frame.module, binding)
             error = conditional(missing, raising("ModuleNotFoundError"), error)
-        error = self.handlers.caught(error, state)
-        guard = raised(error)
-        failing = state.fork()
-        failing.assume(guard, holds=True)
-        self._import(node.bindings, state)
-        if guard is FALSE:
-            return Outcome(state, [])
-        failed = self._raise_term(error, failing)
-        state.assume(guard, holds=False)
-        return failed if guard is TRUE else self.join(guard, failed, Outcome(state, []))
+        return self._unless(error, state, lambda: self._execute(node, state))
 
     def _execute(self, node: ir.Stmt, state: State) -> Outcome:  # noqa: C901 - one case for each kind of statement
         match node:
