@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from analyzer.domain.build import conditional, conjunction, negate
 from analyzer.domain.terms import UNSET, Term
+from analyzer.symbolic.facts import NO_FACTS
 from analyzer.symbolic.state import State
 
 
@@ -30,7 +31,7 @@ class Backends:
 
     def assume(self, state: State) -> None:
         """Let `state` know what holds wherever the runner is made, and nothing else."""
-        state.facts = {}
+        state.facts = NO_FACTS
         for guard, holds in self._assumed.items():
             state.assume(guard, holds=holds)
 
@@ -39,7 +40,7 @@ class Backends:
 
         Raises AnotherRunnerError where that tells on what it depends which runner a server makes.
         """
-        self._paths.setdefault(key, dict(state.facts))
+        self._paths.setdefault(key, state.facts.known)
         own = self._paths.get(self._runner, {})
         others = [path for other, path in self._paths.items() if other != self._runner]
         facts = {fact: holds for fact, holds in own.items() if any(path.get(fact) is (not holds) for path in others)}

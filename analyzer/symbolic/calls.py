@@ -185,7 +185,7 @@ class Calls:
             facts = state.facts
             self.machine.backends.assume(state)
             known = self.machine.value(self.inline(definition, owner, (record,), {}, state))
-            state.facts = {**state.facts, **facts}
+            state.facts = state.facts.beside(facts)
             self._completions[definition.key, record] = known
         return state.refine(known)
 
@@ -500,7 +500,7 @@ class Calls:
                     default = self._field_default(cls.module, cls.path, field.value, field.line)
                     if default is not UNSET:
                         attributes[field.name] = default
-        state.heap[reference] = {**state.heap.get(reference, {}), **attributes}
+        state.put(reference, {**state.heap.get(reference, {}), **attributes})
         lines = self.machine.keyword_lines
         for name, value in attributes.items():
             span = state.frame.span(lines[name]) if name in lines else None

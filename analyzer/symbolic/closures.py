@@ -63,7 +63,7 @@ class Closures:
         """Let nested functions see the present values of the variables of the function at hand."""
         frame = state.frame
         if frame.cell is not None:
-            state.heap[frame.cell] = {name: state.env[name] for name in frame.shared if name in state.env}
+            state.put(frame.cell, {name: state.env[name] for name in frame.shared if name in state.env})
 
     def take_back(self, state: State) -> None:
         """See in the function at hand what nested ones have set its variables to since they were shared."""
@@ -78,7 +78,7 @@ class Closures:
         for name in sorted(names & env.keys()):
             cell = next((cell for cell in reversed(frame.cells) if name in self._held(cell, state)), None)
             if cell is not None:
-                state.heap[cell] = {**self._held(cell, state), name: env[name]}
+                state.put(cell, {**self._held(cell, state), name: env[name]})
 
     def may_write(self, function: FunctionValue, state: State) -> bool:
         """Whether calling a nested function may do something that matters."""

@@ -196,5 +196,5 @@ class Externals:
             return opaque("replace", (self.machine.external_argument(source),))
         copy = self.machine.world.allocate(info)
         content = {**self.machine.world.base.get(source, {}), **state.heap.get(source, {}), **keywords}
-        state.heap[copy] = content
+        state.put(copy, content)
         return copy

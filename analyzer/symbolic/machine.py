@@ -308,14 +308,13 @@ class Machine:
         span, time, extent, optional, position = place
         self.at(position)
         self.span, self.time, self.calls.extent, self.optional = span, (*time, 0), extent, optional
-        known, start, path = set(state.heap), self.world.counter, dict(state.facts)
+        known, start, path = state.heap, self.world.counter, state.facts.known
         state.error = NONE
         result = self.force(compute(state))
         if state.error is not NONE:
             self.world.late_errors.append((time, path, state.error))
-        for target, attributes in state.heap.items():
-            if target in known:
-                continue
+        made = () if state.heap is known else [item for item in state.heap.items() if item[0] not in known]
+        for target, attributes in made:
             base = self.world.base.setdefault(target, {})
             if self.world.is_newer(target, start):
                 base.update(attributes)

@@ -113,7 +113,7 @@ class Methods:
     def _clear(self, receiver: Handle, state: State) -> None:
         known = {**self.machine.world.base.get(receiver, {}), **state.heap.get(receiver, {})}
         factory = {name: value for name, value in known.items() if name == "factory"}
-        state.heap[receiver] = {**dict.fromkeys(known, UNSET), "keys": self.machine.tuple_of(()), **factory}
+        state.put(receiver, {**dict.fromkeys(known, UNSET), "keys": self.machine.tuple_of(()), **factory})
 
     def _take_last(self, receiver: Handle, state: State) -> Term:
         """`popitem()`."""

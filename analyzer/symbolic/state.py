@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from analyzer.domain.build import conditional, conjunction, leaves, map_leaves, negate
+from analyzer.domain.build import conditional, map_leaves
 from analyzer.domain.source import Span
-from analyzer.domain.terms import FALSE, NONE, TRUE, UNSET, Apply, Conditional, Handle, Raise, Term, children
+from analyzer.domain.terms import FALSE, NONE, TRUE, UNSET, Conditional, Handle, Raise, Term
 from analyzer.symbolic.containers import merged_items, merged_keys
+from analyzer.symbolic.facts import NO_FACTS
 
 Attributes = dict[str, Term]
 Reader = Callable[["State", Term, str], Term]
@@ -44,88 +45,65 @@ class Frame:
 class State:
     """One symbolic state; `fork` before a branch, `merge` after it."""
 
-    __slots__ = ("dead", "env", "error", "facts", "frame", "guard", "heap")
+    __slots__ = ("_heap", "_is_shared", "dead", "env", "error", "facts", "frame", "guard")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.env: dict[str, Term] = {}
-        self.heap: dict[Term, Attributes] = {}
-        self.facts: dict[Term, bool] = {}
+        self._heap: dict[Term, Attributes] = {}
+        self._is_shared = False
+        self.facts = NO_FACTS
         self.error: Term = NONE
         self.guard: Term = TRUE
         self.dead = False
 
+    @property
+    def heap(self) -> Mapping[Term, Attributes]:
+        """The attributes that objects were given; it stays what it is when the state is written to after a fork."""
+        return self._heap
+
     def fork(self) -> State:
-        """An independent copy; attribute maps are shared until one side writes."""
+        """An independent copy; the heap is shared until one side writes."""
         copy = State(self.frame)
         copy.env = dict(self.env)
-        copy.heap = dict(self.heap)
-        copy.facts = dict(self.facts)
+        copy.share_heap(self)
+        copy.facts = self.facts
         copy.error = self.error
         copy.guard = self.guard
         copy.dead = self.dead
         return copy
 
+    def share_heap(self, other: State) -> None:
+        """Take over the heap of `other` as it is now."""
+        self._heap = other._heap
+        self._is_shared = other._is_shared = True
+
     def become(self, other: State) -> None:
         """Take over the contents of `other`."""
-        self.env, self.heap, self.facts = other.env, other.heap, other.facts
-        self.error, self.dead = other.error, other.dead
+        self.env, self.facts, self.error, self.dead = other.env, other.facts, other.error, other.dead
+        self.share_heap(other)
+
+    def put(self, target: Term, attributes: Attributes) -> None:
+        """Set all that a heap object holds."""
+        if self._is_shared:
+            self._heap, self._is_shared = dict(self._heap), False
+        self._heap[target] = attributes
 
     def write(self, target: Term, name: str, value: Term) -> None:
         """Set an attribute of a heap object."""
-        self.heap[target] = {**self.heap.get(target, {}), name: value}
+        self.put(target, {**self._heap.get(target, {}), name: value})
 
     def assume(self, guard: Term, *, holds: bool) -> None:
         """Record that `guard` is known on this path, and what follows from it."""
-        self.facts[guard] = holds
-        if isinstance(guard, Apply):
-            if guard.op == "not":
-                self.assume(guard.args[0], holds=not holds)
-            elif guard.op == ("and" if holds else "or"):
-                for part in guard.args:
-                    self.assume(part, holds=holds)
-            else:
-                opposite = negate(guard)
-                if isinstance(opposite, Apply) and opposite.op != "not":
-                    self.facts[opposite] = not holds
+        self.facts = self.facts.assuming(guard, holds=holds)
 
     def decide(self, guard: Term) -> Term:
         """`guard` reduced by what this path assumes."""
-        if not self.facts or guard is TRUE or guard is FALSE:
-            return guard
-        known = self.facts.get(guard)
-        if known is not None:
-            return TRUE if known else FALSE
-        if isinstance(guard, Apply) and guard.op == "not":
-            return negate(self.decide(guard.args[0]))
-        if isinstance(guard, Apply) and guard.op in ("and", "or"):
-            parts = [self.decide(part) for part in guard.args]
-            if guard.op == "or":
-                return TRUE if self._is_settled("or", parts) else negate(conjunction(*map(negate, parts)))
-            reduced = conjunction(*parts)
-            is_several = isinstance(reduced, Apply) and reduced.op == "and"
-            return FALSE if is_several and self._is_settled("and", children(reduced)) else reduced
-        return guard
-
-    def _is_settled(self, op: str, parts: Collection[Term]) -> bool:
-        """Whether some of the `parts` decide over all of them: `a and b and c` where `a and b` does not hold."""
-        decisive, asked = op == "or", set(parts)
-        return any(
-            holds is decisive and isinstance(fact, Apply) and fact.op == op and asked.issuperset(fact.args)
-            for fact, holds in self.facts.items()
-        )
+        return self.facts.decide(guard)
 
     def refine(self, term: Term) -> Term:
         """`term` without the branches that this path excludes."""
-        while isinstance(term, Conditional):
-            guard = self.decide(term.guard)
-            if guard is TRUE:
-                term = term.then
-            elif guard is FALSE:
-                term = term.otherwise
-            else:
-                break
-        return term
+        return self.facts.refine(term)
 
 
 def is_cell(target: Term) -> bool:
@@ -140,8 +118,17 @@ def raised(error: Term) -> Term:
 
 def always_raises(error: Term) -> bool:
     """Whether every outcome of `error` is a raise."""
-    outcomes = leaves(error)
-    return outcomes is not None and all(isinstance(outcome, Raise) for outcome in outcomes)
+    seen: set[Term] = set()
+    stack = [error]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Conditional):
+            if node not in seen:
+                seen.add(node)
+                stack += (node.then, node.otherwise)
+        elif not isinstance(node, Raise):
+            return False
+    return True
 
 
 def merge(guard: Term, then: State, otherwise: State, read: Reader, unbound: Callable[[str], Term]) -> State:
@@ -153,26 +140,32 @@ def merge(guard: Term, then: State, otherwise: State, read: Reader, unbound: Cal
     if then.dead or otherwise.dead:
         return _merge_dead(guard, then, otherwise)
     merged = State(then.frame)
+    merged.share_heap(then)
     merged.guard = otherwise.guard
     merged.error = conditional(guard, then.error, otherwise.error)
     merged.env = _merge_env(guard, then, otherwise, unbound)
-    for target in {**then.heap, **otherwise.heap}:
+    for target in _touched(then.heap, otherwise.heap):
         left, right = then.heap.get(target), otherwise.heap.get(target)
-        if left is right:
-            merged.heap[target] = left or {}
-            continue
         made = _made_on_one_side(target, left, right, (then, otherwise), read)
         if made is not None:
-            merged.heap[target] = made
+            merged.put(target, made)
             continue
         attributes: Attributes = {}
         for name in {**(left or {}), **(right or {})}:
             a = left[name] if left is not None and name in left else read(then, target, name)
             b = right[name] if right is not None and name in right else read(otherwise, target, name)
             attributes[name] = _merge_content(target, name, guard, (a, b))
-        merged.heap[target] = attributes
-    merged.facts = {fact: value for fact, value in then.facts.items() if otherwise.facts.get(fact) is value}
+        merged.put(target, attributes)
+    merged.facts = then.facts.common(otherwise.facts)
     return merged
+
+
+def _touched(then: Mapping[Term, Attributes], otherwise: Mapping[Term, Attributes]) -> list[Term]:
+    """What only one side has on its heap, or has written to."""
+    if then is otherwise:
+        return []
+    changed = [target for target, attributes in then.items() if otherwise.get(target) is not attributes]
+    return changed + [target for target in otherwise if target not in then]
 
 
 _CONTENT = {"list": "items", "dict": "keys"}

@@ -254,13 +254,13 @@ class Statements:
             return
         final: list[State] = []
 
-        before, heap = state.fork(), state.heap.copy()
+        before, heap = state.fork(), state.heap
 
         def execute(name: str, start: State) -> Term:
             if not final:
                 outcome = self._compound(node, start)
                 final.append(start if outcome.fall is None else outcome.fall)
-                start.heap = final[0].heap
+                start.share_heap(final[0])
             return self._changed(final[0].env.get(name, self.machine.unbound(name)), heap, final[0])
 
         for name in sorted(effects.binds):

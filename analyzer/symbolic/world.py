@@ -122,7 +122,7 @@ class World:
     constructed: dict[Handle, tuple[tuple[Term, ...], dict[str, Term]]] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
     raises: dict[str, RaiseSite] = field(default_factory=dict)
-    late_errors: list[tuple[tuple[int, ...], dict[Term, bool], Term]] = field(default_factory=list)
+    late_errors: list[tuple[tuple[int, ...], Mapping[Term, bool], Term]] = field(default_factory=list)
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     # Symbols for what an attribute holds, and symbols for what a call returns.
     definitions: dict[str, SymbolFormula] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class World:
     def container(self, kind: str, state: State, content: Mapping[str, Term]) -> Handle:
         """A new list, dict or tensor with its content."""
         reference = self.allocate(ObjectInfo(kind))
-        state.heap[reference] = dict(content)
+        state.put(reference, dict(content))
         return reference
 
     def unknown(self, construct: str, reason: str, span: Span, *args: Term) -> Opaque:
