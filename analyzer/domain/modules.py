@@ -10,7 +10,7 @@ from typing import Final
 from analyzer.domain.syntax import ImportBinding
 
 # What Python runs when an instance is made, in this order.
-CONSTRUCTORS: Final = ("__init__", "__post_init__")
+CONSTRUCTORS: Final = ("__new__", "__init__", "__post_init__")
 
 # Decorators outside the analysed package under which a function or class still computes what it says.
 TRANSPARENT_DECORATORS: Final = frozenset(

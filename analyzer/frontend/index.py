@@ -27,6 +27,8 @@ _GLOBALS = re.compile(
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 # So many names for one container in a row are followed.
 _MAX_ALIASES = 4
+_NAMED_TUPLES = frozenset({"namedtuple", "NamedTuple"})
+_NAME_AND_FIELDS = 2
 
 
 def index_module(file: SourceFile, module: str) -> ModuleFacts:
@@ -150,6 +152,13 @@ class _Indexer:
                 break
         self._bound |= names
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
+                fields := _named_tuple(call)
+            ) is not None:
+                self._classes[name] = ClassFacts(
+                    self._module, self._path, name, node.lineno, ("NamedTuple",), (), {}, _fields(fields, node.lineno)
+                )
+                return
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=changed)))):
                 names |= {changed}
                 self._calls.append(ModuleStatement(frozenset({changed}), self._text(node), node.lineno))
@@ -165,6 +174,11 @@ class _Indexer:
         fields: dict[str, Field] = {}
         setters: dict[str, Definition] = {}
         deleters: dict[str, Definition] = {}
+        bases = []
+        for base in node.bases:
+            inherited = _named_tuple(base) if isinstance(base, ast.Call) else None
+            fields |= _fields(inherited or (), node.lineno)
+            bases.append(ast.unparse(base) if inherited is None else "NamedTuple")
         for child in node.body:
             match child:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -188,7 +202,7 @@ class _Indexer:
             self._path,
             node.name,
             node.lineno,
-            tuple(ast.unparse(base) for base in node.bases),
+            tuple(bases),
             tuple(ast.unparse(decorator) for decorator in node.decorator_list),
             methods,
             fields,
@@ -435,6 +449,35 @@ def _holder(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+def _named_tuple(call: ast.Call) -> list[tuple[str, str | None]] | None:
+    """The fields, with their defaults, of a named tuple that a call makes; None for another call."""
+    if _dotted(call.func).rpartition(".")[2] not in _NAMED_TUPLES or len(call.args) != _NAME_AND_FIELDS:
+        return None
+    match call.args[1]:
+        case ast.Constant(str(text)):
+            names = text.replace(",", " ").split()
+        case ast.List(elts) | ast.Tuple(elts):
+            named = [
+                element.elts[0] if isinstance(element, ast.Tuple) and element.elts else element for element in elts
+            ]
+            names = [str(name.value) for name in named if isinstance(name, ast.Constant)]
+            if len(names) != len(elts):
+                return None
+        case _:
+            return None
+    defaults: list[ast.expr] = []
+    for keyword in call.keywords:
+        if keyword.arg != "defaults" or not isinstance(keyword.value, ast.List | ast.Tuple):
+            return None
+        defaults = keyword.value.elts
+    values = [None] * (len(names) - len(defaults)) + [ast.unparse(default) for default in defaults]
+    return list(zip(names, values, strict=False))
+
+
+def _fields(names: Iterable[tuple[str, str | None]], line: int) -> dict[str, Field]:
+    return {name: Field(name, "object", value, line) for name, value in names}
 
 
 def _computed_defaults(args: ast.arguments) -> Iterator[str]:

@@ -290,6 +290,8 @@ class Attributes:
         if info.kind in ("list", "dict", "tensor"):
             return self._method(target, name)
         assert info.class_key is not None
+        if name == "_replace" and "NamedTuple" in self.machine.program.base_names(info.class_key):
+            return self._method(target, name)
         boundary = self._boundary(target, info.class_key, name, state)
         if boundary is not None:
             return boundary
@@ -506,6 +508,8 @@ class Attributes:
         for cls in after:
             if name in cls.methods:
                 return self.machine.members.bind(receiver, cls.methods[name], cls.key)
+        if name == "__new__":
+            return handle("builtin", "object.__new__")
         if name in ("__getattribute__", "__setattr__"):
             reference = world.fresh("bound", name)
             world.bound[reference] = (handle("builtin", f"object.{name}"), receiver)
@@ -609,6 +613,15 @@ class Attributes:
         reference = self.machine.world.fresh("namespace")
         self.machine.world.bound[reference] = (target, NONE)
         return reference
+
+    def is_copied(self, target: Term) -> bool:
+        """Whether a copy of an object is another one: the options are there once. Its constructor has run then."""
+        info = self.machine.world.objects.get(target) if isinstance(target, Handle) else None
+        if info is None or not isinstance(target, Handle) or target is CONFIG or target in self._running:
+            return False
+        if info.initializer is not None:
+            self._initialize(target, info)
+        return True
 
     def known_names(self, target: Term, state: State) -> tuple[str, ...]:
         """The attributes that an instance is known to have; none of anything else."""

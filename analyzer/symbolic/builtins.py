@@ -29,7 +29,7 @@ from analyzer.symbolic.attributes import STRING_METHODS
 from analyzer.symbolic.comprehensions import count_of, sum_of
 from analyzer.symbolic.containers import tuple_of
 from analyzer.symbolic.state import State
-from analyzer.symbolic.world import UNKNOWN_LENGTH
+from analyzer.symbolic.world import UNKNOWN_LENGTH, ObjectInfo
 
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
@@ -72,6 +72,7 @@ class Builtins:
             "delattr": self._delattr,
             "object.__getattribute__": self._getattr,
             "object.__setattr__": self._store,
+            "object.__new__": self._new,
             "vars": lambda a, k, s: self.machine.attributes.read(a[0], "__dict__", s) if a else opaque("vars"),
             "callable": lambda a, k, s: self._callable(a[0]),
             "list": self._list,
@@ -321,6 +322,13 @@ class Builtins:
         self.machine.each_leaf(name, state, lambda leaf, s: self._set_named(target, leaf, value, s, write))
         return NONE
 
+    def _new(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """An instance of a class before it is initialized."""
+        cls = self.machine.force(args[0])
+        if isinstance(cls, Handle) and cls.kind == "class":
+            return self.machine.world.allocate(ObjectInfo("instance", cls.key))
+        return opaque("object.__new__", self.machine.external_arguments(args))
+
     def _delattr(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         name = self.machine.value(args[1])
         if isinstance(name, Constant) and isinstance(name.value, str):
@@ -447,6 +455,8 @@ class Builtins:
                 return self.machine.methods.of_list(receiver, name, args, keywords, state)
             if kind == "dict":
                 return self.machine.methods.of_dict(receiver, name, args, keywords, state)
+            if name == "_replace":
+                return self.machine.calls.externals.replace((receiver,), keywords, state)
             return self._tensor_method(receiver, name, args, state)
         if isinstance(receiver, Handle) and receiver.kind == "namespace":
             return self.machine.methods.of_namespace(receiver, name, args, keywords, state)

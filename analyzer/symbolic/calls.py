@@ -463,7 +463,27 @@ class Calls:
         if self._is_runner(key):
             self.machine.backends.note(key, state)
         self.machine.decorators.make_subclass(key)
-        reference = self.machine.world.allocate(ObjectInfo("instance", key))
+        maker = self.machine.attributes.find_method(key, "__new__")
+        if maker is not None:
+            made = self.body(maker[1], maker[0], (handle("class", key), *args), keywords, state)
+            return self.machine.each_leaf(made, state, lambda leaf, s: self._initialized(key, leaf, args, keywords, s))
+        return self._initialize(self.machine.world.allocate(ObjectInfo("instance", key)), key, args, keywords, state)
+
+    def _initialized(self, key: str, made: Term, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """What ``__new__`` returned, initialized if it is an instance of the class."""
+        info = self.machine.world.objects.get(made) if isinstance(made, Handle) else None
+        own = info.class_key if info is not None else None
+        if not isinstance(made, Handle) or own is None or all(c.key != key for c in self.machine.program.mro(own)):
+            return made
+        method = self.machine.attributes.find_method(own, "__init__")
+        self.machine.world.constructed[made] = (args, dict(keywords))
+        if method is not None:
+            self.inline(method[1], method[0], (made, *args), keywords, state)
+        return made
+
+    def _initialize(self, reference: Handle, key: str, args: Arguments, keywords: Keywords, state: State) -> Handle:
+        """A new instance, initialized now or when an attribute of it is asked for."""
+        program = self.machine.program
         self.machine.world.constructed[reference] = (args, dict(keywords))
         method = self.machine.attributes.find_method(key, "__init__")
         if method is None:

@@ -123,7 +123,7 @@ class Expressions:
         if not names.isdisjoint(self.machine.toplevel.patched):
             return True
         for name in names:
-            value = self._local(name, state)
+            value = self._called(name, state)
             if value is None and name[:1].isupper():
                 value = self._class_called(name, state)
             if value is not None and (_is_local_function(name, value) or self._is_constructed(value)):
@@ -138,6 +138,13 @@ class Expressions:
     def _is_constructed(self, value: Term) -> bool:
         """Whether `value` is a class whose instances are made in place."""
         return isinstance(value, Handle) and value.kind == "class" and self.machine.calls.constructs_in_place(value.key)
+
+    def _called(self, name: str, state: State) -> Term | None:
+        """What a local that is called holds: what a call returned may be a function with effects."""
+        value = self._local(name, state)
+        if isinstance(value, Handle) and value.kind == "deferred" and value.key.endswith(":Call"):
+            return self.machine.force(value)
+        return value
 
     def _local(self, name: str, state: State) -> Term | None:
         """A variable of the function at hand, or of one around it."""
@@ -542,6 +549,13 @@ class Expressions:
             result = conditional(self.machine.apply("==", key, constant(name)), member, result)
         return result
 
+    def _same_kind(self, value: Term, items: tuple[Term, ...], state: State) -> Term:
+        """A part of a sequence: a list of a list, a text of a text, else a tuple."""
+        sequence = state.refine(self.machine.force(value))
+        if isinstance(sequence, Constant) and isinstance(sequence.value, str):
+            return constant("".join(str(item.value) for item in items if isinstance(item, Constant)))
+        return self.machine.list_of(items, state) if isinstance(sequence, Handle) else self.machine.tuple_of(items)
+
     def _slice(self, value: Term, node: ir.Slice, state: State) -> Term:
         parts = [
             None if p is None else self.machine.value(self.evaluate(p, state))
@@ -550,7 +564,7 @@ class Expressions:
         items = self.machine.calls.builtins.items(value, state)
         if items is not None and all(part is None or isinstance(part, Constant) for part in parts):
             bounds: list[Any] = [part.value if isinstance(part, Constant) else None for part in parts]
-            return self.machine.tuple_of(items[slice(*bounds)])
+            return self._same_kind(value, items[slice(*bounds)], state)
         plain = tuple(NONE if part is None else part for part in parts)
         whole = self.machine.sequences.term(value, state)
         if whole is not None and not isinstance(whole, Symbol):

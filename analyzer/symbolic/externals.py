@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import apply, conditional, map_leaves
@@ -11,6 +12,7 @@ from analyzer.domain.terms import (
     NONE,
     TRUE,
     UNSET,
+    Apply,
     Constant,
     Handle,
     Raise,
@@ -19,6 +21,7 @@ from analyzer.domain.terms import (
     handle,
     opaque,
     raising,
+    raw_apply,
 )
 from analyzer.symbolic.dtypes import element_size
 from analyzer.symbolic.state import State
@@ -54,12 +57,12 @@ class Externals:
             "os.environ.get": self._getenv,
             "logging.getLogger": lambda a, k, s: handle("external", "logger"),
             "dataclasses.field": self._field,
-            "dataclasses.replace": self._replace,
-            "msgspec.structs.replace": self._replace,
+            "dataclasses.replace": self._replace_anew,
+            "msgspec.structs.replace": self.replace,
             "msgspec.field": self._field,
             "collections.defaultdict": self._defaultdict,
-            "copy.copy": lambda a, k, s: a[0],
-            "copy.deepcopy": lambda a, k, s: a[0],
+            "copy.copy": lambda a, k, s: self.copied(a[0], s, deep=False),
+            "copy.deepcopy": lambda a, k, s: self.copied(a[0], s, deep=True),
             "rpyc.utils.classic.obtain": lambda a, k, s: a[0],
             "transformers.PretrainedConfig": self._made_of_a_dict,
             "typing.cast": lambda a, k, s: a[1] if len(a) > 1 else k["val"],
@@ -188,7 +191,49 @@ class Externals:
             state.write(target, "factory", args[0])
         return target
 
-    def _replace(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+    def copied(self, value: Term, state: State, *, deep: bool) -> Term:
+        """A copy of an object or a container, and with `deep` of what it holds; any other value is the same."""
+        return self.machine.each_leaf(value, state, lambda leaf, s: self._copied_leaf(leaf, s, {} if deep else None))
+
+    def _copied_leaf(self, leaf: Term, state: State, made: dict[Term, Term] | None) -> Term:
+        info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) else None
+        if info is None or info.kind not in ("list", "dict", "instance") or not self.machine.attributes.is_copied(leaf):
+            return leaf
+        if made is not None and leaf in made:
+            return made[leaf]
+        copy = self.machine.world.allocate(replace(info))
+        if made is not None:
+            made[leaf] = copy
+        content = {**self.machine.world.base.get(leaf, {}), **state.heap.get(leaf, {})}
+        if made is not None:
+            content = {name: self._copied_part(value, state, made) for name, value in content.items()}
+        state.put(copy, content)
+        return copy
+
+    def _copied_part(self, value: Term, state: State, made: dict[Term, Term]) -> Term:
+        """What a container or an attribute holds, the containers in it copied; what nobody has asked for stays."""
+        world = self.machine.world
+
+        def copy(leaf: Term) -> Term:
+            if isinstance(leaf, Apply) and leaf.op == "tuple":
+                return raw_apply("tuple", tuple(self._copied_part(part, state, made) for part in leaf.args))
+            info = world.objects.get(leaf) if isinstance(leaf, Handle) else None
+            is_container = info is not None and info.kind in ("list", "dict")
+            return self._copied_leaf(leaf, state, made) if is_container else leaf
+
+        return map_leaves(self.machine.displayed(value), copy)
+
+    def _replace_anew(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """A copy of a dataclass with some fields changed, initialized again."""
+        copy = self.replace(args, keywords, state)
+        info = self.machine.world.objects.get(copy) if isinstance(copy, Handle) else None
+        key = info.class_key if info is not None else None
+        post = None if key is None else self.machine.attributes.find_method(key, "__post_init__")
+        if post is not None:
+            self.machine.force(self.machine.calls.inline(post[1], post[0], (copy,), {}, state))
+        return copy
+
+    def replace(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         """A copy of a struct with some fields changed."""
         source = self.machine.force(args[0])
         info = self.machine.world.objects.get(source) if isinstance(source, Handle) else None

@@ -56,6 +56,7 @@ from analyzer.symbolic.world import Skipped, SymbolFormula, World, item_key
 # Where a computation was put off: span, time, the calls around it, whether it is opted into, position.
 Place = tuple[Span, tuple[int, ...], tuple[int, ...], bool, tuple[int, ...]]
 
+_CONTAINER_NODES: Final = frozenset({"Sequence", "Comprehension", "Mapping"})
 _COMPARES_EQUAL = frozenset({"is", "is not", "==", "!="})
 
 
@@ -224,6 +225,14 @@ class Machine:
         snapshot, place = state.fork(), (self.span, self.tick(), self.calls.extent, self.optional, self.position)
         self.world.deferred[reference] = lambda: self.out_of_order(compute, snapshot, place)
         return reference
+
+    def displayed(self, term: Term) -> Term:
+        """`term`, carried out if that was done before or only makes a container that is written down."""
+        if not isinstance(term, Handle) or term.kind != "deferred":
+            return term
+        if term in self.world.forced or term.key.partition(":")[2] in _CONTAINER_NODES:
+            return self.force(term)
+        return term
 
     def initialize(self, deferred: Handle) -> None:
         """Carry out a deferred constructor for its effect on the new object."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, negate, truth
@@ -54,9 +54,6 @@ def _computed(node: ir.Stmt) -> ir.Expr | None:
 def _is_of_names(node: ir.Expr) -> bool:
     """Whether an expression compares names with each other or with literals, and nothing is run to evaluate it."""
     return all(isinstance(part, ir.Comparison | ir.Name | ir.Literal) for part in walk_syntax(node))
-
-
-_CONTAINER_NODES: Final = frozenset({"Sequence", "Comprehension", "Mapping"})
 
 
 class Statements:
@@ -422,11 +419,8 @@ class Statements:
         """Whether ``target op= value`` may change a list, set or dict in place, told without computing anything."""
         if isinstance(value, ir.Sequence | ir.Comprehension | ir.Mapping) or not isinstance(target, ir.Name):
             return not isinstance(value, ir.Literal)
-        held = state.env.get(target.id, NONE)
-        held = self.machine.world.forced.get(held, held) if isinstance(held, Handle) else held
-        if isinstance(held, Handle) and held.kind == "deferred":
-            return held.key.partition(":")[2] in _CONTAINER_NODES
-        return isinstance(held, Handle)
+        held = self.machine.displayed(state.env.get(target.id, NONE))
+        return isinstance(held, Handle) and held.kind == "object"
 
     def _import(self, bindings: tuple[ir.ImportBinding, ...], state: State) -> None:
         for binding in bindings:
