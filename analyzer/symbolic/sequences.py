@@ -159,6 +159,11 @@ class Sequences:
         elements = self.elements(sequence, state)
         if elements is not None and all(guard is TRUE for guard, _ in elements):
             return constant(len(elements))
+        found = state.refine(self.machine.force(sequence))
+        if isinstance(found, Handle) and self.is_set(found, state):
+            # What is there on some ways may be there twice.
+            sequence = self.distinct(found, state)
+            elements = self.elements(sequence, state)
         whole = self.term(sequence, state)
         if whole is not None:
             return self.machine.canonical(count_of(whole) or opaque("len", (whole,)))
@@ -258,13 +263,18 @@ class Sequences:
         return self.machine.tuple_of(items * number)
 
     def _once(self, container: Handle, state: State) -> Term:
-        """The elements of a container, each of them once."""
+        """The elements of a container, each of them once; those that are there on some ways are told apart later."""
+        elements = self.elements(container, state)
+        if elements is not None and any(guard is not TRUE for guard, _ in elements):
+            return self.held(container, state)
         return self.held(self.distinct(container, state), state)
 
     def distinct(self, container: Term, state: State) -> Term:
         """A list that holds every element of `container` once."""
         elements = self.elements(container, state)
-        if elements is not None and all(isinstance(value, Constant | Atom) for _, value in elements):
+        if elements is not None:
+            elements = [(guard, self.machine.value(value)) for guard, value in elements]
+        if elements is not None and all(_is_value(value) for _, value in elements):
             once: dict[Term, Term] = {}
             for guard, value in elements:
                 once[value] = disjunction(once.get(value, FALSE), guard)
@@ -333,7 +343,14 @@ def _is_sequence(term: Term) -> bool:
 def _is_known(element: Element) -> bool:
     """Whether an element is there in any case, and which one it is."""
     guard, value = element
-    return guard is TRUE and isinstance(value, Constant | Atom)
+    return guard is TRUE and _is_value(value)
+
+
+def _is_value(term: Term) -> bool:
+    """Whether a term is the same as another one only where it is equal to it: a constant, or a tuple of constants."""
+    if isinstance(term, Apply) and term.op == "tuple":
+        return is_plain_tuple(term) and all(map(_is_value, term.args))
+    return isinstance(term, Constant | Atom)
 
 
 def _rank(measure: Term) -> Any:

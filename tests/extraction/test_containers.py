@@ -109,6 +109,10 @@ SETS = {
     "an element more": Sizing("s = {1, 2}\ns.add(2)\nn -= len(s) * 10"),
     "several more": Sizing("s = {1, 2}\ns.update([2, 3])\nn -= len(s) * 10"),
     "of values that are not known": Sizing("n -= len({1, 2, 2, self.tp_size}) * 10"),
+    "twice on some ways": Sizing(
+        "s = {4}\nif self.tp_size > 2:\n    s.add(4)\n    s.add(5)\n"
+        "if self.page_size > 1:\n    s.add(5)\nn -= len(s) * 10"
+    ),
     "operators": Sizing("n -= len({1, 2} | {2, 3}) + len({1, 2} & {2, 3}) * 10 + len({1, 2} ^ {2, 3}) * 100"),
     "methods": Sizing("n -= len({1, 2}.intersection([2, 3])) * 10 + len({1, 2}.difference([2])) * 100"),
 }
