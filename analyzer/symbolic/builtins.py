@@ -110,6 +110,9 @@ class Builtins:
         if name == "bool":
             return self.machine.truth(args[0], state)
         value = self.machine.value(args[0])
+        method = self.machine.attributes.special_method(value, f"__{name}__")
+        if method is not None:
+            return self.machine.calls.call(method, (), {}, state)
         if name == "str" and isinstance(value, Handle | Atom):
             return opaque("str", (self.machine.external_argument(value),))
         return self.machine.apply(name, *args)
@@ -203,6 +206,9 @@ class Builtins:
         return self.machine.each_leaf(args[0], state, self._len_leaf)
 
     def _len_leaf(self, leaf: Term, state: State) -> Term:
+        method = self.machine.attributes.special_method(leaf, "__len__")
+        if method is not None:
+            return self.machine.calls.call(method, (), {}, state)
         known = self.machine.sequences.length(leaf, state)
         return map_leaves(self.sequence(leaf, state), self._length) if known is None else known
 

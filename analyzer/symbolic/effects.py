@@ -85,6 +85,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
             case ir.Augment(target=target) | ir.For(target=target):
                 _bind(target, binds, writes, own)
             case ir.With(items=items):
+                calls.update(("__enter__", "__exit__"))
                 for _, name in items:
                     if name is not None:
                         _bind(name, binds, writes, own)

@@ -41,6 +41,9 @@ _OPERATOR_METHODS: Final = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
     "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor",
 }  # fmt: skip  # a table
+_COMPARISON_METHODS: Final = {
+    "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
+}  # fmt: skip  # a table
 _LONGEST_NAME: Final = 80
 
 
@@ -362,6 +365,9 @@ class Expressions:
             return self.machine.apply("not", self.machine.truth(operand, state))
         if op == "+":
             return self.machine.value(operand)
+        method = self.machine.attributes.special_method(self.machine.force(operand), "__neg__") if op == "-" else None
+        if method is not None:
+            return self.machine.calls.call(method, (), {}, state)
         return self.machine.apply("neg", operand) if op == "-" else opaque(op, (self.machine.value(operand),))
 
     def _boolean(self, op: str, left: ir.Expr, right: ir.Expr, state: State) -> Term:
@@ -384,9 +390,37 @@ class Expressions:
         if op in ("in", "not in"):
             answer = self.machine.each_leaf(right, state, lambda leaf, s: self._membership(left, leaf, s))
             return self.machine.apply("not", answer) if op == "not in" else answer
-        return self.machine.apply(op, state.refine(self.machine.value(left)), state.refine(self.machine.value(right)))
+        a, b = state.refine(self.machine.value(left)), state.refine(self.machine.value(right))
+        own = self._own_comparison(op, a, b, state)
+        return self.machine.apply(op, a, b) if own is None else own
+
+    def _own_comparison(self, op: str, a: Term, b: Term, state: State) -> Term | None:
+        """The result of a comparison that the class of an operand defines, or of two lists; None for any other."""
+        if not isinstance(a, Handle):
+            return None
+        sequences = self.machine.sequences
+        if op in _COMPARISON_METHODS and isinstance(b, Handle) and self._is_list(a, state) and self._is_list(b, state):
+            mine, theirs = sequences.items(a, state), sequences.items(b, state)
+            if mine is None or theirs is None:
+                return None
+            pair = (self.machine.tuple_of(tuple(map(self.machine.value, items))) for items in (mine, theirs))
+            return self.machine.apply(op, *pair)
+        method = self.machine.attributes.special_method(a, _COMPARISON_METHODS.get(op, ""))
+        if method is not None:
+            return self.machine.value(self.machine.calls.call(method, (b,), {}, state))
+        equal = self.machine.attributes.special_method(a, "__eq__") if op == "!=" else None
+        if equal is None:
+            return None
+        return self.machine.apply("not", self.machine.truth(self.machine.calls.call(equal, (b,), {}, state), state))
+
+    def _is_list(self, value: Handle, state: State) -> bool:
+        info = self.machine.world.objects.get(value)
+        return info is not None and info.kind == "list" and not self.machine.sequences.is_set(value, state)
 
     def _membership(self, item: Term, container: Term, state: State) -> Term:
+        method = self.machine.attributes.special_method(container, "__contains__")
+        if method is not None:
+            return self.machine.truth(self.machine.calls.call(method, (item,), {}, state), state)
         return self.machine.sequences.contains(item, container, state)
 
     # ---- containers ----------------------------------------------------------------------
@@ -424,6 +458,10 @@ class Expressions:
             builtins.call("object.__setattr__", (self.machine.world.bound[target][0], key, value), {}, state)
             return
         if not isinstance(target, Handle) or target not in self.machine.world.objects:
+            return
+        method = self.machine.attributes.special_method(target, "__setitem__")
+        if method is not None:
+            self.machine.force(self.machine.calls.call(method, (key, value), {}, state))
             return
         if self.machine.world.objects[target].kind == "list":
             self._set_list_item(target, key, value, state)
@@ -515,6 +553,9 @@ class Expressions:
         return self.machine.each_leaf(value, state, lambda leaf, s: self._item(leaf, key, s))
 
     def _item(self, leaf: Term, key: Term, state: State) -> Term:
+        method = self.machine.attributes.special_method(leaf, "__getitem__")
+        if method is not None:
+            return self.machine.calls.call(method, (key,), {}, state)
         info = self.machine.world.objects.get(leaf) if isinstance(leaf, Handle) and leaf.kind == "object" else None
         if isinstance(leaf, Handle) and info is not None and info.kind == "dict":
             self._supply_default(leaf, key, state)

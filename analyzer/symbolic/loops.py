@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
 _MAX_UNROLL = 512
+# So often a ``while`` loop may be left on some ways before it counts as one that cannot be unrolled.
+_MAX_BREAKS = 8
 # Over all loops of one run: nested loops over long sequences stop being unrolled.
 _MAX_ITERATIONS = 20_000
 
@@ -122,20 +124,26 @@ class Loops:
 
     def _repeat(self, node: ir.While, state: State) -> Outcome:
         exits: list[Exit] = []
+        broken: list[Exit] = []
         guard: Term = TRUE
+        start = state.fork()
         for _ in range(_MAX_UNROLL):
             guard = self.machine.expressions.guard(node.test, state)
             if guard is FALSE:
-                return Outcome(state, exits)
-            if guard is not TRUE:
+                ended = self.machine.statements.run(node.orelse, state)
+                return Outcome(self._rejoin(broken, ended.fall), exits + ended.exits)
+            if guard is not TRUE or len(broken) > _MAX_BREAKS:
                 break
             outcome = self.machine.statements.run(node.body, state)
-            broken = [e for e in outcome.exits if e.kind == "break"]
+            broken += [e for e in outcome.exits if e.kind == "break"]
             exits.extend(e for e in outcome.exits if e.kind in ("return", "raise"))
             resumed = self._resume(outcome)
-            if resumed is None or broken:
-                return Outcome(self._rejoin(broken, resumed), exits)
+            if resumed is None:
+                return Outcome(self._rejoin(broken, None), exits)
             state = resumed
+        if broken:
+            # How often it is gone through depends on what is not known: nothing is kept of the iterations so far.
+            state, exits = start, []
         return self._havoc(node, guard, state, "a loop whose condition is not decided")
 
     def _havoc(self, node: ir.For | ir.While, over: Term, state: State, reason: str) -> Outcome:

@@ -12,7 +12,6 @@ from analyzer.domain.terms import (
     FALSE,
     NONE,
     TRUE,
-    Apply,
     Handle,
     Raise,
     Term,
@@ -21,6 +20,7 @@ from analyzer.domain.terms import (
     raising,
     symbols_of,
 )
+from analyzer.symbolic.contexts import Contexts
 from analyzer.symbolic.effects import effects_of, walk_syntax
 from analyzer.symbolic.expressions import YIELDED
 from analyzer.symbolic.handlers import Handlers
@@ -63,6 +63,7 @@ class Statements:
         self.machine = machine
         self._loops = Loops(machine)
         self.handlers = Handlers(machine)
+        self.contexts = Contexts(machine)
 
     def function(self, body: tuple[ir.Stmt, ...], state: State) -> Term:
         """Execute a function body; `state` becomes the state after it, and the result is returned."""
@@ -295,11 +296,7 @@ class Statements:
             case ir.Try():
                 return self.handlers.run(node, state)
             case ir.With(items, body):
-                for context, target in items:
-                    entered = self.machine.expressions.evaluate(context, state)
-                    if target is not None:
-                        self.bind(target, self.machine.each_leaf(entered, state, self._entered), state)
-                return self.run(body, state)
+                return self.contexts.run(items, body, state)
             case ir.UnsupportedStatement(reason, text, binds, leaves):
                 before = self.machine.external_arguments(state.env[name] for name in binds if name in state.env)
                 unknown = self.machine.world.unknown(
@@ -312,15 +309,6 @@ class Statements:
             case _:
                 pass
         return Outcome(state, [])
-
-    def _entered(self, context: Term, state: State) -> Term:
-        """What ``with`` binds: the result of the context's own method, or what its generator hands out."""
-        enter = self.machine.attributes.special_method(context, "__enter__")
-        if enter is not None:
-            return self.machine.calls.call(enter, (), {}, state)
-        if isinstance(context, Apply) and context.op == "tuple":
-            return context.args[0] if context.args else raising("RuntimeError")
-        return context
 
     # ---- assignment ----------------------------------------------------------------------
 
