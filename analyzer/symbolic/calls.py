@@ -483,7 +483,6 @@ class Calls:
 
     def _initialize(self, reference: Handle, key: str, args: Arguments, keywords: Keywords, state: State) -> Handle:
         """A new instance, initialized now or when an attribute of it is asked for."""
-        program = self.machine.program
         self.machine.world.constructed[reference] = (args, dict(keywords))
         method = self.machine.attributes.find_method(key, "__init__")
         if method is None:
