@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from analyzer.domain.semantics import Value
 from analyzer.domain.terms import TRUE
 from tests.support.executed import Sizing
-from tests.support.project import MACHINE, expected, outcome
+from tests.support.project import MACHINE, TOKENS, expected, outcome
 
 CONSTANT = "try:\n    {}\n    F = 2\nexcept ImportError:\n    F = 1"
 INSTALLED = "installed.some_kernels"
 
 
-def tokens(sizing: Sizing, **inputs: object) -> object:
+def tokens(sizing: Sizing, **inputs: Value) -> Value:
     """The tokens that a sizing gives on one machine."""
-    return outcome(sizing.extraction(), **MACHINE, **inputs)
+    return outcome(sizing.extraction(), TOKENS, **MACHINE, **inputs)
 
 
 @pytest.mark.parametrize(
