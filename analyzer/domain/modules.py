@@ -76,7 +76,9 @@ class Effects:
     Changing a container is writing the attribute or the module variable that holds it. `changed` are the parameters
     whose containers the function changes (``*`` for what the others are collected in), `handed` what is given to
     whom: the simple name of the callee, the position or keyword, and a parameter, attribute or module variable.
-    `filled` are the dotted attributes whose items are set or deleted.
+    `filled` are the dotted attributes whose items are set or deleted, `taken` the dotted names that stand for values
+    which may be functions, `held` the attributes that are set to what may
+    be a function, with its dotted name.
     """
 
     reads: frozenset[str]
@@ -90,6 +92,8 @@ class Effects:
     changed: frozenset[str] = frozenset()
     handed: tuple[tuple[str, Slot, str], ...] = ()
     filled: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
+    held: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

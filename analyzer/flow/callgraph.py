@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 import networkx as nx
@@ -53,8 +54,10 @@ class CallGraph:
         self.graph: nx.DiGraph[Node] = nx.DiGraph()
         self._expanded: set[Node] = set()
         self._closures: dict[Node, frozenset[Node]] = {}
-        # What stands for an attribute after a module has set it.
+        # The functions that an attribute may stand for, since a module or a definition has set it to them.
         self._aliases: dict[str, set[str]] = {}
+        self._noted: set[str] = set()
+        self._taken: dict[str, frozenset[str]] = {}
         self._called: dict[str, tuple[tuple[str, bool], ...]] = {}
         # The parameters whose containers a definition changes, by its key, and by the name it is called by the slots.
         self._changed: dict[str, set[str]] = {}
@@ -76,6 +79,39 @@ class CallGraph:
                         self._aliases.setdefault(attribute, set()).add(name)
         self._called.clear()
         return frozenset(found)
+
+    def note_held(self, definitions: Iterable[Definition]) -> None:
+        """Note to which functions `definitions` set attributes: they may be called under these names."""
+        for definition in definitions:
+            if definition.key in self._noted:
+                continue
+            self._noted.add(definition.key)
+            effects = self._effects(definition.text)
+            for name, function in effects.held:
+                self._aliases.setdefault(name, set()).add(function.rpartition(".")[2])
+            self._called.clear()
+
+    def functions_taken(self, definition: Definition) -> frozenset[str]:
+        """The simple names of functions and of own methods that a definition takes as values."""
+        known = self._taken.get(definition.key)
+        if known is None:
+            names = (n for n in self._effects(definition.text).taken if self._is_function(definition, n))
+            known = self._taken[definition.key] = frozenset(name.rpartition(".")[2] for name in names)
+        return known
+
+    def _is_function(self, definition: Definition, name: str) -> bool:
+        found = (self._program.definition(key) for _, key in self._resolve_passed("", definition, name))
+        return any("property" not in function.decorators for function in found)
+
+    def aliases_of(self, names: AbstractSet[str]) -> frozenset[str]:
+        """Under what other names functions called `names` may be called."""
+        found: set[str] = set()
+        while True:
+            known = names | found
+            more = {alias for alias, functions in self._aliases.items() if not functions.isdisjoint(known)} - found
+            if not more:
+                return frozenset(found)
+            found |= more
 
     def effects(self, definition: Definition) -> Effects:
         """The names that a definition touches; it writes what it sets items of, or hands to who changes it."""
@@ -149,10 +185,20 @@ class CallGraph:
             split = [call.rpartition(".") for call in effects.calls]
             names = [(name, owner in ("self", "?")) for owner, _, name in split if name not in COMMON_NAMES]
             names += [(passed.rpartition(".")[2], False) for passed in effects.passed]
+            names += [(function, False) for function in self.functions_taken(definition)]
             names += [(name, False) for name in self._wrapping_names(definition)]
-            names += [(alias, False) for name, _ in names for alias in sorted(self._aliases.get(name, ()))]
+            names += [(name, False) for name in self._stands_for({name for name, _ in names})]
             self._called[definition.key] = tuple(names)
         return self._called[definition.key]
+
+    def _stands_for(self, names: set[str]) -> list[str]:
+        """The functions that `names` may stand for as aliases, and as aliases of aliases."""
+        found: set[str] = set()
+        pending = names
+        while pending:
+            pending = {function for name in pending for function in self._aliases.get(name, ())} - found
+            found |= pending
+        return sorted(found)
 
     def _wrapping_names(self, definition: Definition) -> Iterable[str]:
         """The simple names of what runs when what wraps a definition is called."""
@@ -221,7 +267,7 @@ class CallGraph:
         found: list[Node] = []
         for call in sorted(self.effects(definition).calls):
             found.extend(self._resolve_call(receiver, definition, call))
-        for name in sorted(self.effects(definition).passed):
+        for name in sorted(self.effects(definition).passed | self.effects(definition).taken):
             found.extend(self._resolve_passed(receiver, definition, name))
         for name in self._wrappers(definition):
             found.extend(self._resolve_wrapper(definition, name))

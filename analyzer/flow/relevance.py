@@ -17,6 +17,8 @@ class ModRef:
     instances it is read; a write through anything but ``self`` matches by the attribute's name alone.
 
     `names` are the simple names of everything that matters, for receivers that nothing resolves;
+    `taken` are those of functions that matter and are taken as values, `taking` the keys of the definitions that do:
+    they may call what matters without naming it in the call.
     `sizing` is the definition whose raises belong to the formula, once it is known.
     """
 
@@ -40,8 +42,12 @@ class ModRef:
         self._steps = frozenset(anchors["weight_loaders"])
         self._writers = frozenset(anchors["config_writers"])
         definitions = {node[1]: graph.definition(node) for node in universe}
+        graph.note_held(definitions.values())
         self.changers = graph.changers(definitions.values())
         self._effectful, self.names = self._fixpoint(definitions)
+        taken = {key: graph.functions_taken(definition) & self.names for key, definition in definitions.items()}
+        self.taking = frozenset(key for key, names in taken.items() if names)
+        self.taken = frozenset[str]().union(*taken.values())
         self._raising, self.raising_names = self._raisers(definitions)
 
     @property
@@ -80,7 +86,7 @@ class ModRef:
                 if key not in raising and any(name in names for name, _ in self._graph.called(definition))
             }
             if not more:
-                return frozenset(raising), frozenset(names)
+                return frozenset(raising), frozenset(names) | self._graph.aliases_of(names)
             raising |= more
 
     def _fixpoint(self, definitions: Mapping[str, Definition]) -> tuple[frozenset[str], frozenset[str]]:
@@ -116,7 +122,8 @@ class ModRef:
                     kind_names.add(names[key])
                     pending.add(names[key])
         found = strong | weak | self._setters_used(definitions)
-        return frozenset(found), frozenset((self._runners | {names[key] for key in found}) - COMMON_NAMES)
+        found_names = (self._runners | {names[key] for key in found}) - COMMON_NAMES
+        return frozenset(found), found_names | self._graph.aliases_of(found_names)
 
     def _names_relevant(self, definition: Definition) -> bool:
         """Whether a definition names something relevant, for somebody who may write it."""

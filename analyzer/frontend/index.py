@@ -17,6 +17,7 @@ from analyzer.domain.errors import SourceSyntaxError
 from analyzer.domain.modules import ClassFacts, Definition, Effects, Field, ModuleFacts, ModuleStatement, Slot
 from analyzer.domain.source import SourceFile
 from analyzer.domain.syntax import CONTAINER_CHANGES, ImportBinding
+from analyzer.frontend.taken import dotted, root_of_callee, taken
 
 _GLOBAL = re.compile(rb"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
 # A name that is set in `globals()`, or an item or more that nobody can name.
@@ -248,10 +249,10 @@ def _patched(root: ast.stmt) -> dict[str, set[str]]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
                 continue
             case ast.Attribute(attr=attribute, ctx=ast.Store() | ast.Del()):
-                found.setdefault(_dotted(node).partition(".")[0], set()).add(attribute)
+                found.setdefault(dotted(node).partition(".")[0], set()).add(attribute)
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, _]):
                 named = str(name.value) if isinstance(name, ast.Constant) else "*"
-                found.setdefault(_dotted(owner).partition(".")[0], set()).add(named)
+                found.setdefault(dotted(owner).partition(".")[0], set()).add(named)
             case _:
                 pass
         pending.extend(ast.iter_child_nodes(node))
@@ -311,6 +312,7 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
     named: set[str] = set()
     nodes = list(ast.walk(tree))
     changes = _Changes(tree, nodes)
+    values, held = taken(tree, nodes)
     for child in nodes:
         changes.see(child)
         if isinstance(child, ast.Attribute):
@@ -321,10 +323,8 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
                     "self" if isinstance(child.value, ast.Name) and child.value.id == "self" else "?", child.attr
                 )
         elif isinstance(child, ast.Call):
-            calls.add(_dotted(child.func))
-            passed.update(
-                _dotted(argument) for argument in child.args if isinstance(argument, ast.Name | ast.Attribute)
-            )
+            calls.add(dotted(root_of_callee(child.func)))
+            passed.update(dotted(argument) for argument in child.args if isinstance(argument, ast.Name | ast.Attribute))
             named.update(keyword.arg for keyword in child.keywords if keyword.arg)
             named.update(("*",) if _sets_any_attribute(child) else ())
             # Keyword writes (`override(label, name=value)`) name the attribute as a keyword.
@@ -357,6 +357,8 @@ def effects_of(text: str) -> Effects:  # noqa: C901 - one case for each construc
         frozenset(changes.changed),
         tuple(changes.handed),
         frozenset(changes.filled),
+        values,
+        held,
     )
 
 
@@ -423,7 +425,7 @@ class _Changes:
             self.writes.add(name)
 
     def _hand(self, call: ast.Call) -> None:
-        callee = _dotted(call.func).rpartition(".")[2]
+        callee = dotted(call.func).rpartition(".")[2]
         slots: list[tuple[Slot, ast.expr]] = [*enumerate(call.args)]
         slots += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
         for slot, argument in slots if callee != "?" else ():
@@ -436,7 +438,7 @@ class _Changes:
     def _place(self, node: ast.expr) -> str:
         """What holds the container that an expression stands for: a name or ``owner.attribute``; "" for neither."""
         node = _holder(node)
-        place = _dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        place = dotted(node) if isinstance(node, ast.Name | ast.Attribute) else ""
         for _ in range(_MAX_ALIASES):
             if place not in self._aliases or self._aliases[place] == place:
                 break
@@ -453,7 +455,7 @@ def _holder(node: ast.expr) -> ast.expr:
 
 def _named_tuple(call: ast.Call) -> list[tuple[str, str | None]] | None:
     """The fields, with their defaults, of a named tuple that a call makes; None for another call."""
-    if _dotted(call.func).rpartition(".")[2] not in _NAMED_TUPLES or len(call.args) != _NAME_AND_FIELDS:
+    if dotted(call.func).rpartition(".")[2] not in _NAMED_TUPLES or len(call.args) != _NAME_AND_FIELDS:
         return None
     match call.args[1]:
         case ast.Constant(str(text)):
@@ -504,9 +506,9 @@ def _aliases(nodes: Iterable[ast.AST]) -> dict[str, str]:
             case ast.Assign(targets=targets, value=ast.Attribute() | ast.Name() | ast.Subscript() as value):
                 holder = _holder(value)
                 if isinstance(holder, ast.Attribute | ast.Name):
-                    found.update((target.id, _dotted(holder)) for target in targets if isinstance(target, ast.Name))
+                    found.update((target.id, dotted(holder)) for target in targets if isinstance(target, ast.Name))
             case ast.For(target=ast.Name(id=name), iter=ast.Attribute() | ast.Name() as value):
-                found[name] = _dotted(value)
+                found[name] = dotted(value)
             case ast.Assign(
                 targets=[ast.Name(id=name)],
                 value=ast.Call(
@@ -521,7 +523,7 @@ def _namespace(node: ast.expr) -> str:
     """Whose attributes an expression stands for: ``x.__dict__`` and ``vars(x)``; "" when it does not."""
     match node:
         case ast.Attribute(value=owner, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[owner]):
-            return _dotted(owner)
+            return dotted(owner)
         case _:
             return ""
 
@@ -554,11 +556,3 @@ def _raw_bindings(node: ast.Import | ast.ImportFrom) -> list[ImportBinding]:
         return import_bindings(node, "", is_package=False)
     module = "." * node.level + (node.module or "")
     return [ImportBinding(alias.asname or alias.name, module, alias.name) for alias in node.names]
-
-
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
-    return "?"

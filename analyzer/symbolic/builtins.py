@@ -93,6 +93,8 @@ class Builtins:
             "staticmethod": self._wrapped("staticmethod"),
             "classmethod": self._wrapped("classmethod"),
             "property": self._wrapped("property"),
+            "map": self.machine.higher_order.map,
+            "filter": self.machine.higher_order.filter,
             "nothing": lambda a, k, s: NONE,
             "override": lambda a, k, s: self.machine.calls.write_config(k, s),
         }
@@ -368,7 +370,7 @@ class Builtins:
     def _callable(self, value: Term) -> Term:
         forced = self.machine.force(value)
         if isinstance(forced, Handle):
-            return constant(forced.kind in ("function", "bound", "class", "closure", "builtin", "method"))
+            return constant(forced.kind in ("function", "bound", "partial", "class", "closure", "builtin", "method"))
         return FALSE if isinstance(forced, Constant) else opaque("callable", (forced,))
 
     def _list(self, args: Arguments, keywords: Keywords, state: State) -> Handle:
@@ -470,6 +472,7 @@ class Builtins:
             return self._split(receiver, args)
         if name in STRING_METHODS:
             return self.machine.apply(name, receiver, *args)
+        self.machine.higher_order.hand_over(f".{name}()", args, state)
         return opaque(f".{name}()", (self.machine.plain(receiver), *(self.machine.plain(arg) for arg in args)))
 
     def _split(self, receiver: Term, args: Arguments) -> Term:

@@ -114,7 +114,7 @@ class Calls:
                 return self.builtins.call(key, args, keywords, state)
             case "object":
                 return self._call_object(callee, args, keywords, state)
-            case "decorated" | "staticmethod" | "classmethod":
+            case "decorated" | "staticmethod" | "classmethod" | "partial":
                 return self._call_wrapped(callee, args, keywords, state)
             case _:
                 return opaque(f"call {callee.kind}")
@@ -122,7 +122,8 @@ class Calls:
     def _call_wrapped(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Call the function in a wrapper; one that is not followed leaves its mark on what is returned."""
         function, name = self.machine.world.bound[callee]
-        returned = self.call(function, args, keywords, state)
+        known = self.machine.world.keywords.get(callee, {})
+        returned = self.call(function, args, {**known, **keywords}, state)
         if callee.kind != "decorated":
             return returned
         return self.machine.decorators.result(str(getattr(name, "value", "")), returned)
@@ -223,16 +224,7 @@ class Calls:
 
     def _hands_on(self, args: Arguments, state: State) -> bool:
         """Whether an argument is a function that matters: whoever gets it may call it."""
-        for arg in args:
-            function = self.machine.world.bound.get(arg, (arg,))[0] if isinstance(arg, Handle) else arg
-            if isinstance(function, Handle) and function.kind == "closure":
-                if self.machine.closures.may_write(self.machine.world.functions[function], state):
-                    return True
-            elif isinstance(function, Handle) and function.kind == "function":
-                definition = self.machine.program.definition(function.key.split("|")[1])
-                if self.machine.relevance.matters(definition):
-                    return True
-        return False
+        return any(isinstance(arg, Handle) and self.machine.higher_order.matters(arg, state) for arg in args)
 
     def _returns(self, definition: Definition, anchor: str) -> bool:
         returned = (definition.returns or "").strip("\"'")

@@ -19,7 +19,8 @@ class StatementEffects:
     the function can end in it, `raises`
     whether it can raise on purpose, `changes` whether it changes a container or sets an attribute by name,
     `yields` whether it hands something out of a generator; `handed` is what is given to whom: the simple name of
-    the callee, the position or keyword, and the argument.
+    the callee, the position or keyword, and the argument. `indirect` tells whether something is called that no name
+    outside the statement stands for: what is looked up in a container, or gone through.
     """
 
     calls: frozenset[str]
@@ -32,6 +33,7 @@ class StatementEffects:
     changes: bool
     yields: bool
     handed: tuple[tuple[str, int | str, ir.Expr], ...]
+    indirect: bool
 
 
 _known: dict[int, tuple[object, StatementEffects]] = {}
@@ -55,7 +57,9 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
     own: set[str] = set()
     binds: set[str] = set()
     handed: list[tuple[str, int | str, ir.Expr]] = []
-    leaves = returns = raises = changes = yields = False
+    called: set[str] = set()
+    varying: set[str] = set()
+    leaves = returns = raises = changes = yields = indirect = False
     for node in walk_syntax(root):
         match node:
             case ir.If() | ir.For() | ir.While() | ir.Try() | ir.With() if node is not root:
@@ -66,16 +70,18 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
                 binds |= inner.binds
                 leaves, returns = leaves or inner.leaves, returns or inner.returns
                 raises, changes = raises or inner.raises, changes or inner.changes
-                yields = yields or inner.yields
+                yields, indirect = yields or inner.yields, indirect or inner.indirect
                 handed += inner.handed
             case ir.Call(func, args):
                 calls.add(_simple_name(func))
+                called.update((func.id,) if isinstance(func, ir.Name) else ())
+                indirect = indirect or not isinstance(func, ir.Name | ir.Attribute)
                 handed += _handed(_simple_name(func), args)
                 if isinstance(func, ir.Attribute) and func.attr in ir.TAKING:
                     changes = True
                     _bind_holder(func.value, binds, writes, own)
                 # A function that is handed on may be called.
-                calls.update(_simple_name(arg.value) for arg in args if isinstance(arg.value, ir.Name | ir.Attribute))
+                calls.update(name for arg in args for name in functions_in(arg.value))
                 if isinstance(func, ir.Attribute):
                     writes.update(arg.keyword for arg in args if arg.keyword)
             case ir.Assign(targets=targets):
@@ -84,6 +90,9 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
                     _bind(target, binds, writes, own)
             case ir.Augment(target=target) | ir.For(target=target):
                 _bind(target, binds, writes, own)
+            case ir.Comprehension(clauses=clauses):
+                for clause in clauses:
+                    _bind(clause.target, varying, writes, own)
             case ir.With(items=items):
                 calls.update(("__enter__", "__exit__"))
                 for _, name in items:
@@ -127,6 +136,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
         changes,
         yields,
         tuple(handed),
+        indirect or not called.isdisjoint(binds | varying),
     )
 
 
@@ -210,11 +220,28 @@ def _bind_holder(container: ir.Expr, binds: set[str], writes: set[str], own: set
             pass
 
 
+def functions_in(value: ir.Expr) -> Iterator[str]:
+    """The simple names of the functions that an expression may be, or hold."""
+    match value:
+        case ir.Name() | ir.Attribute():
+            yield _simple_name(value)
+        case ir.Sequence(items=items):
+            yield from (name for item in items for name in functions_in(item))
+        case ir.Mapping(items=pairs):
+            yield from (name for _, item in pairs for name in functions_in(item))
+        case ir.IfExpression(then=then, otherwise=otherwise):
+            yield from (*functions_in(then), *functions_in(otherwise))
+        case _:
+            pass
+
+
 def _simple_name(node: ir.Expr) -> str:
     match node:
         case ir.Name(name):
             return name
         case ir.Attribute(attr=attr):
             return attr
+        case ir.Subscript(value=root) | ir.Call(func=root) | ir.Walrus(value=root):
+            return _simple_name(root)
         case _:
             return "?"

@@ -27,7 +27,7 @@ from analyzer.domain.terms import (
     symbol,
 )
 from analyzer.symbolic.builtins import NAMES
-from analyzer.symbolic.effects import StatementEffects, effects_of, walk_syntax
+from analyzer.symbolic.effects import StatementEffects, effects_of, functions_in, walk_syntax
 from analyzer.symbolic.externals import SPREAD
 from analyzer.symbolic.state import Frame, State
 from analyzer.symbolic.world import item_key
@@ -53,7 +53,7 @@ def _is_local_function(name: str, value: Term) -> bool:
         return False
     if value.kind == "function":
         return value.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1] != name
-    return value.kind in ("closure", "bound", "undecorated", "decorated")
+    return value.kind in ("closure", "bound", "partial", "undecorated", "decorated")
 
 
 class Expressions:
@@ -105,7 +105,10 @@ class Expressions:
                 relevance = self.machine.relevance
                 if effects.binds or effects.changes or effects.calls & relevance.names:
                     return self.evaluate(node, state)
-                if self.calls_local(effects.calls, state) or self.hands_to_changer(effects, state):
+                if not relevance.taken.isdisjoint(functions_in(node)):
+                    # A function that matters: whoever gets it has to see that.
+                    return self.evaluate(node, state)
+                if self.calls_unnamed(effects, state) or self.hands_to_changer(effects, state):
                     return self.evaluate(node, state)
                 if effects.calls & relevance.raising_names and self.machine.statements.handlers.waiting(state):
                     return self.evaluate(node, state)
@@ -121,15 +124,26 @@ class Expressions:
         state.env = {name: symbol(name) if name in self.machine.rules.symbols else atom(name) for name in names}
         return self.machine.value(self.evaluate(node, state))
 
-    def calls_local(self, names: frozenset[str], state: State) -> bool:
+    def calls_unnamed(self, effects: StatementEffects, state: State) -> bool:
+        """Whether what is called, and what it may do, is not known by name."""
+        return (effects.indirect and self._has_taken(state)) or self._calls_local(effects.calls, state)
+
+    def _has_taken(self, state: State) -> bool:
+        """Whether somebody up the stack has taken a function that matters as a value."""
+        return not self.machine.relevance.taking.isdisjoint(state.frame.calls)
+
+    def _calls_local(self, names: frozenset[str], state: State) -> bool:
         """Whether a callee is a local function, or one that was replaced: what it may do is not known by name."""
         if not names.isdisjoint(self.machine.toplevel.patched):
             return True
         for name in names:
-            value = self._called(name, state)
+            value = self._local(name, state)
+            if value is not None and self._has_taken(state):
+                value = self.machine.force(value)
             if value is None and name[:1].isupper():
                 value = self._class_called(name, state)
-            if value is not None and (_is_local_function(name, value) or self._is_constructed(value)):
+            held = () if value is None else leaves(value) or (value,)
+            if any(_is_local_function(name, leaf) or self._is_constructed(leaf) for leaf in held):
                 return True
         return False
 
@@ -141,13 +155,6 @@ class Expressions:
     def _is_constructed(self, value: Term) -> bool:
         """Whether `value` is a class whose instances are made in place."""
         return isinstance(value, Handle) and value.kind == "class" and self.machine.calls.constructs_in_place(value.key)
-
-    def _called(self, name: str, state: State) -> Term | None:
-        """What a local that is called holds: what a call returned may be a function with effects."""
-        value = self._local(name, state)
-        if isinstance(value, Handle) and value.kind == "deferred" and value.key.endswith(":Call"):
-            return self.machine.force(value)
-        return value
 
     def _local(self, name: str, state: State) -> Term | None:
         """A variable of the function at hand, or of one around it."""

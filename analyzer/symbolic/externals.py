@@ -67,6 +67,7 @@ class Externals:
             "transformers.PretrainedConfig": self._made_of_a_dict,
             "typing.cast": lambda a, k, s: a[1] if len(a) > 1 else k["val"],
             "functools.reduce": self._reduce,
+            "functools.partial": self.machine.higher_order.partial,
             **{f"operator.{name}": self._operator(op) for name, op in _OPERATORS.items()},
             "functools.lru_cache": lambda a, k, s: handle("builtin", "nothing"),
         }
@@ -86,6 +87,7 @@ class Externals:
         if self.machine.rules.unit_of(name) is not None:
             # A reading of the machine: which device it is asked about is not what it computes.
             return self._reading(name, state)
+        self.machine.higher_order.hand_over(name, (*args, *keywords.values()), state)
         return opaque(name, self.machine.external_arguments((*args, *keywords.values())))
 
     def _reading(self, name: str, state: State) -> Term:

@@ -41,6 +41,7 @@ from analyzer.symbolic.containers import tuple_of, unguarded
 from analyzer.symbolic.decorators import Decorators
 from analyzer.symbolic.effects import StatementEffects
 from analyzer.symbolic.expressions import Expressions
+from analyzer.symbolic.higher_order import HigherOrder
 from analyzer.symbolic.members import Members
 from analyzer.symbolic.methods import Methods
 from analyzer.symbolic.options import Options
@@ -91,6 +92,16 @@ class Relevance(Protocol):
     @property
     def names(self) -> frozenset[str]:
         """Simple names of callees that may write a relevant attribute."""
+        ...
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Simple names of functions that may write a relevant attribute and are taken as values."""
+        ...
+
+    @property
+    def taking(self) -> frozenset[str]:
+        """Keys of definitions that take functions as values which may write a relevant attribute."""
         ...
 
     @property
@@ -164,6 +175,7 @@ class Machine:
         self.options = Options(self)
         self.toplevel = TopLevel(self)
         self.sequences = Sequences(self)
+        self.higher_order = HigherOrder(self)
         self.methods = Methods(self)
         self.comprehensions = Comprehensions(self)
         self.closures = Closures(self)

@@ -214,9 +214,8 @@ class Statements:
         owner = self._owner(state)
         if any(relevance.concerns(owner, name) for name in effects.own_writes):
             return True
-        if effects.changes or self.machine.expressions.calls_local(effects.calls, state):
-            return True
-        if self.machine.expressions.hands_to_changer(effects, state):
+        expressions = self.machine.expressions
+        if effects.changes or expressions.calls_unnamed(effects, state) or expressions.hands_to_changer(effects, state):
             return True
         if isinstance(node, ir.UnsupportedStatement):
             return node.leaves

@@ -48,8 +48,19 @@ class Comprehensions:
             whole = self._filtered(node, state)
             if whole is not None:
                 return whole
-        elements = [(guard, self.machine.expressions.evaluate(node.element, row)) for guard, row in rows]
+        elements = [(guard, self._element(node.element, guard, row, state)) for guard, row in rows]
         return self._collected(node.kind, tuple_of(elements), state)
+
+    def _element(self, node: ir.Expr, guard: Term, row: State, state: State) -> Term:
+        """One element; what computing it does is done in `state` where the element is there."""
+        row.share_heap(state)
+        before = row.heap
+        value = self.machine.expressions.evaluate(node, row)
+        if row.heap is not before:
+            done = state.fork()
+            done.share_heap(row)
+            state.become(done if guard is TRUE else self.machine.merge(guard, done, state.fork()))
+        return value
 
     @contextmanager
     def variable(self) -> Iterator[Term]:
@@ -72,7 +83,7 @@ class Comprehensions:
         for guard, row in rows:
             key = self.machine.value(expressions.evaluate(node.element, row))
             before = expressions.dict_item(result, key, UNSET, state)
-            value = conditional(guard, expressions.evaluate(node.value, row), before)
+            value = conditional(guard, self._element(node.value, guard, row, state), before)
             expressions.set_item(result, key, value, state)
         return result
 

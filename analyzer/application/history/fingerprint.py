@@ -217,8 +217,9 @@ class Listener:
         raises = effects.raises and not needs.by_name
         computed = needs.by_name and "*" in effects.named
         handed = [given for given in effects.handed if given[0] in needs.effectful]
+        held = sorted(a for a, function in effects.held if function.rpartition(".")[2] in needs.effectful)
         filled = sorted(place for place in effects.filled if place.rpartition(".")[2] in needs.relevant)
-        every = (*found, sorted(effects.changed), handed, filled, raises, computed)
+        every = (*found, sorted(effects.changed), handed, filled, held, raises, computed)
         return every if any(every) else ()
 
     def _driver(self, definition: Definition) -> object:
