@@ -33,8 +33,7 @@ class _Outcomes:
     """Follows the branches that what is known leads to; where it leads to none, all of them."""
 
     def __init__(self, binding: Binding, left_open: frozenset[str]) -> None:
-        self._binding = binding
-        self._left_open = left_open
+        self._binding = binding.without(left_open)
         self._known: dict[Term, bool | None] = {}
 
     def of(self, error: Term) -> Refusal:
@@ -105,8 +104,6 @@ class _Outcomes:
         return None if unknown else not until
 
     def _compute(self, guard: Term) -> bool | None:
-        if not self._left_open.isdisjoint(symbols_of(guard)):
-            return None
         try:
             return bool(self._binding.value(guard))
         except MissingInputError:

@@ -50,6 +50,16 @@ class Binding:
         self._known: dict[str, Value] = {}
         self._pending: set[str] = set()
         self._computed: dict[Term, Value] = {}
+        self._missing: frozenset[str] = frozenset()
+
+    def without(self, names: frozenset[str]) -> Binding:
+        """This binding, but nobody says what `names` are."""
+        if not names:
+            return self
+        given = {name: value for name, value in self._given.items() if name not in names}
+        other = Binding(self._extraction, self._rules, given, {}, self._evaluator)
+        other._missing = names
+        return other
 
     def value(self, term: Term) -> Value:
         """The value of `term` under this binding."""
@@ -60,6 +70,8 @@ class Binding:
         if isinstance(term, Opaque):
             return iterate(term, self, self._evaluator) if term.name in ITERATIONS else Off(term.name)
         name = term.name
+        if name in self._missing:
+            raise MissingInputError(name)
         if name not in self._known:
             self._known[name] = self._find(name)
         return self._known[name]

@@ -357,16 +357,19 @@ class Attributes:
         world = self.machine.world
         if isinstance(origin, Symbol):
             owner = class_key.rsplit(":", 1)[-1]
-            world.input_sources.setdefault(origin.name, {}).setdefault(f"{owner}.{name}", self.machine.span)
-            if origin.name not in world.definitions and self._initial(world.objects[target], name) is None:
+            source = f"{owner}.{name}"
+            world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
+            is_known = source in world.definitions.get(origin.name, {})
+            if not is_known and self._initial(world.objects[target], name) is None:
                 snapshot = state.fork()
                 # The symbol has one formula, whatever the branch assumes in which it is read first.
                 self.machine.backends.assume(snapshot)
                 info = world.objects[target]
-                world.definitions[origin.name] = SymbolFormula(
+                formula = SymbolFormula(
                     first=lambda: self._read_as_of(snapshot, target, info, name),
                     last=lambda: self._define(target, info, name, snapshot),
                 )
+                world.define(origin.name, source, formula)
         elif isinstance(origin, Conditional):
             start, instance = state.fork(), world.objects[target]
             self.machine.backends.assume(start)

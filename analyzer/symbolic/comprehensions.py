@@ -13,6 +13,7 @@ from analyzer.symbolic.effects import walk_syntax
 _MIRRORED = {">": "<", ">=": "<="}
 # Loop variables are whole numbers, never nan.
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_ENDS = 2
 # Kinds of comprehension that have one element for each row.
 _ROWWISE = frozenset({"list", "generator"})
 
@@ -59,7 +60,17 @@ def sum_of(term: Term) -> Term | None:
 def _conjuncts(conditions: Sequence[Term]) -> list[Term]:
     guard = conjunction(*map(_without_negation, conditions))
     parts = guard.args if isinstance(guard, Apply) and guard.op == "and" else (guard,)
-    return [_oriented(part) for part in parts]
+    return [_oriented(bound) for part in parts for bound in _bounds(part)]
+
+
+def _bounds(condition: Term) -> tuple[Term, ...]:
+    """Membership of a loop variable in a range without a step: what it says of both ends."""
+    match condition:
+        case Apply("in", (number, Opaque("range", bounds))) if is_loop_variable(number) and len(bounds) <= _ENDS:
+            *low, high = bounds
+            return raw_apply("<=", (low[0] if low else constant(0), number)), raw_apply("<", (number, high))
+        case _:
+            return (condition,)
 
 
 def _without_negation(condition: Term) -> Term:

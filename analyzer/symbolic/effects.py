@@ -13,6 +13,8 @@ from analyzer.domain import syntax as ir
 class StatementEffects:
     """`calls` are simple names of callees, `binds` local names, `own_writes` attributes of ``self``.
 
+    `bare_calls` are the callees of statements that are only a call.
+
     `writes` are attributes of anything else, and keywords of calls that may write options.
 
     `leaves` tells whether control can leave the statement (return, break, continue), `returns` whether
@@ -24,6 +26,7 @@ class StatementEffects:
     """
 
     calls: frozenset[str]
+    bare_calls: frozenset[str]
     writes: frozenset[str]
     own_writes: frozenset[str]
     binds: frozenset[str]
@@ -53,6 +56,7 @@ _COMPOUND = (ir.If, ir.For, ir.While, ir.Try, ir.With)
 
 def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - one case for each construct that has an effect
     calls: set[str] = set()
+    bare: set[str] = set()
     writes: set[str] = set()
     own: set[str] = set()
     binds: set[str] = set()
@@ -65,6 +69,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
             case ir.If() | ir.For() | ir.While() | ir.Try() | ir.With() if node is not root:
                 inner = effects_of(node)
                 calls |= inner.calls
+                bare |= inner.bare_calls
                 writes |= inner.writes
                 own |= inner.own_writes
                 binds |= inner.binds
@@ -110,9 +115,10 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
                 leaves = True
             case ir.RaiseStatement() | ir.Assert():
                 raises = True
-            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)) if name in ir.CHANGES:
-                changes = True
-                if isinstance(callee, ir.Attribute):
+            case ir.Evaluate(ir.Call(ir.Attribute(attr=name) | ir.Name(name) as callee)):
+                bare.add(name)
+                changes = changes or name in ir.CHANGES
+                if name in ir.CHANGES and isinstance(callee, ir.Attribute):
                     _bind_holder(callee.value, binds, writes, own)
             case ir.Delete(targets=targets):
                 changes = True
@@ -127,6 +133,7 @@ def _collect(root: Any) -> StatementEffects:  # noqa: C901, PLR0912, PLR0915 - o
         leaves = returns
     return StatementEffects(
         frozenset(calls),
+        frozenset(bare),
         frozenset(writes),
         frozenset(own),
         frozenset(binds),

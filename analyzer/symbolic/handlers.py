@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain import syntax as ir
@@ -107,12 +107,12 @@ class Handlers:
     def run(self, node: ir.Try, state: State) -> Outcome:
         """Execute a ``try`` statement."""
         statements = self.machine.statements
-        pending = state.error
+        pending, facts = state.error, dict(state.facts)
         state.error = NONE
         self._trying.append((state.frame, node))
         outcome = statements.run(node.body, state)
         self._trying.pop()
-        outcome = self._handled(node, outcome)
+        outcome = self._handled(node, outcome, facts)
         self._restore(pending, outcome)
         return self._finally(node, outcome) if node.finalbody else outcome
 
@@ -134,20 +134,20 @@ class Handlers:
         final = statements.run(node.finalbody, outcome.fall)
         return Outcome(final.fall, exits + final.exits)
 
-    def _handled(self, node: ir.Try, body: Outcome) -> Outcome:
-        """What the ways out of the body become."""
+    def _handled(self, node: ir.Try, body: Outcome, facts: Mapping[Term, bool]) -> Outcome:
+        """What the ways out of the body become; `facts` are what was known before it."""
         exits: list[Exit] = []
-        ended = Outcome(None, []) if body.fall is None else self._ended(node, body.fall)
+        ended = Outcome(None, []) if body.fall is None else self._ended(node, body.fall, facts)
         fall = ended.fall
         for leave in body.exits:
-            handled = self._left(node, leave)
+            handled = self._left(node, leave, facts)
             exits += [Exit(e.kind, conjunction(leave.guard, e.guard), e.value, e.state, e.span) for e in handled.exits]
             if handled.fall is not None:
                 fall = handled.fall if fall is None else self.machine.merge(leave.guard, handled.fall, fall)
         # The end of the body is reached where nothing left it before.
         return Outcome(fall, exits + ended.exits)
 
-    def _ended(self, node: ir.Try, state: State) -> Outcome:
+    def _ended(self, node: ir.Try, state: State, facts: Mapping[Term, bool]) -> Outcome:
         """The end of the body, where calls in it may have raised on some inputs."""
         branches, rest = self._divided(node, state.error)
         failing = state.fork()
@@ -155,9 +155,9 @@ class Handlers:
         after = self.machine.statements.run(node.orelse, state)
         if not branches:
             return after
-        return self.machine.statements.join(_any_of(branches), self._caught(branches, failing), after)
+        return self.machine.statements.join(_any_of(branches), self._caught(branches, failing, facts), after)
 
-    def _left(self, node: ir.Try, leave: Exit) -> Outcome:
+    def _left(self, node: ir.Try, leave: Exit, facts: Mapping[Term, bool]) -> Outcome:
         """A way out of the body before its end."""
         branches, rest = self._divided(node, leave.state.error)
         failing = leave.state.fork()
@@ -165,14 +165,17 @@ class Handlers:
         stays = Outcome(None, [Exit(leave.kind, TRUE, leave.value, leave.state, leave.span)])
         if not branches:
             return stays
-        handled = self._caught(branches, failing)
+        handled = self._caught(branches, failing, facts)
         if leave.kind == "raise" and rest is NONE:
             return handled
         return self.machine.statements.join(_any_of(branches), handled, stays)
 
-    def _caught(self, branches: Sequence[Branch], state: State) -> Outcome:
-        """Run the handlers in a state that raised, each under the guard of what it is the first to catch."""
-        state.error, state.dead = NONE, False
+    def _caught(self, branches: Sequence[Branch], state: State, facts: Mapping[Term, bool]) -> Outcome:
+        """Run the handlers in a state that raised, each under the guard of what it is the first to catch.
+
+        What the body found out holds where nothing was raised: here it is forgotten.
+        """
+        state.error, state.dead, state.facts = NONE, False, dict(facts)
         *others, (handler, caught) = branches
         outcome = self._handle(handler, caught, state.fork())
         for handler, caught in reversed(others):

@@ -16,7 +16,7 @@ def note_kind(world: World, origin: Term, compute: Callable[[], Term]) -> None:
     """`origin` stands for what `compute` gives; where it is there for one kind only, that is what makes the kind."""
     for name, kind in _kinds(origin):
         world.kinds.setdefault(name, {}).setdefault(kind, compute)
-        world.definitions.setdefault(name, SymbolFormula.of(lambda name=name: _which(world, name)))  # type: ignore[misc]  # a lambda with a default has no inferable type
+        world.define(name, name, SymbolFormula.of(lambda name=name: _which(world, name)))  # type: ignore[misc]  # a lambda with a default has no inferable type
 
 
 def _kinds(origin: Term) -> list[tuple[str, str]]:

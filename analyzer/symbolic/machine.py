@@ -380,7 +380,7 @@ class Machine:
             opposite = self._rewrites_opposite.get(term)
             return term if opposite is None else opposite
         if isinstance(named, Symbol):
-            self.world.definitions.setdefault(named.name, SymbolFormula.of(lambda: self._opened(term)))
+            self.world.define(named.name, "", SymbolFormula.of(lambda: self._opened(term)))
         return named
 
     def _opened(self, term: Term) -> Term:

@@ -60,7 +60,7 @@ class Options:
 
     def _kept_option(self, name: str, written: Term) -> Term:
         """An option that SGLang chooses on the way: a symbol, with what was chosen as its formula."""
-        self.machine.world.definitions.setdefault(name, SymbolFormula.of(lambda: self.machine.value(written)))
+        self.machine.world.define(name, name, SymbolFormula.of(lambda: self.machine.value(written)))
         return self.machine.input(name, f"server_args.{name}", lambda: None)
 
     def is_declared(self, name: str) -> bool:

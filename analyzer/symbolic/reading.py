@@ -179,14 +179,32 @@ class Reading:
         def keep(leaf: Term) -> Term:
             return leaf if isinstance(leaf, Raise) and leaf.exception in kept else NONE
 
-        term = map_leaves(self._named(self._run.state.error), keep)
+        errors = [(time, path, map_leaves(error, keep)) for time, path, error in self._machine.world.late_errors]
+        late = sorted((entry for entry in errors if entry[2] is not NONE), key=lambda entry: entry[0], reverse=True)
+        early = map_leaves(self._named(self._run.state.error), keep)
+        term: Term = NONE
+        after: Time | None = None
         # What was computed when needed may have raised at its time, on the path that led there.
-        for _, path, error in sorted(self._machine.world.late_errors, key=lambda late: late[0], reverse=True):
-            late = map_leaves(error, keep)
-            if late is not NONE:
-                guard = conjunction(*(fact if holds else negate(fact) for fact, holds in path.items()), raised(late))
-                term = self._named(conditional(guard, late, term))
+        for time, path, error in late:
+            sooner = self._raised_between(time, after, early)
+            guard = conjunction(*(fact if holds else negate(fact) for fact, holds in path.items()), raised(error))
+            term = self._named(conditional(guard, error, conditional(raised(sooner), sooner, term)))
+            after = time
+        sooner = self._raised_between((), after, early)
+        term = conditional(raised(sooner), sooner, term)
         return None if term is NONE else term
+
+    def _raised_between(self, start: Time, end: Time | None, error: Term) -> Term:
+        """What of `error` is raised at `start` or later, and before `end` if there is one."""
+        raises = self._machine.world.raises
+
+        def keep(leaf: Term) -> Term:
+            if not isinstance(leaf, Raise):
+                return leaf
+            time = raises[leaf.exception].time
+            return leaf if start <= time and (end is None or time < end) else NONE
+
+        return map_leaves(error, keep)
 
     def _belongs(self, site: RaiseSite) -> bool:
         """Whether a raise is part of the sizing: before the count is set, or decided by a measured value."""

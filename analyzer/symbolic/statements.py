@@ -220,7 +220,8 @@ class Statements:
         if isinstance(node, ir.UnsupportedStatement):
             return node.leaves
         # A statement that is only a call can be there to raise.
-        checks = isinstance(node, ir.Evaluate) and bool(effects.calls & relevance.raising_names)
+        called = effects.calls if isinstance(node, ir.Evaluate) else effects.bare_calls
+        checks = not called.isdisjoint(relevance.raising_names)
         if (effects.raises or checks) and (self._in_sizing(state) or self.handlers.waiting(state)):
             return True
         return self.handlers.waiting(state) and self.handlers.may_fail(node, state)

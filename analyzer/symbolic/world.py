@@ -126,8 +126,8 @@ class World:
     raises: dict[str, RaiseSite] = field(default_factory=dict)
     late_errors: list[tuple[tuple[int, ...], Mapping[Term, bool], Term]] = field(default_factory=list)
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
-    # Symbols for what an attribute holds, and symbols for what a call returns.
-    definitions: dict[str, SymbolFormula] = field(default_factory=dict)
+    # Symbols for what attributes hold, by each attribute, and symbols for what a call returns.
+    definitions: dict[str, dict[str, SymbolFormula]] = field(default_factory=dict)
     call_definitions: dict[str, SymbolFormula] = field(default_factory=dict)
     # When something that takes memory of the device is done first, by its name.
     steps: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -148,10 +148,13 @@ class World:
     def definition(self, name: str) -> Term | None:
         """The formula of the symbol `name`, None where it has none.
 
-        An attribute may hold what a call returned that has the same symbol, and what is read at the end may have been
-        computed from what was there before: there stands the formula of the earlier one.
+        An attribute may hold what a call returned or what another attribute holds that has the same symbol, and what
+        is read at the end may have been computed from what was there before: there stands the formula of the earlier
+        one.
         """
-        formulas = [table[name] for table in (self.definitions, self.call_definitions) if name in table]
+        formulas = [*self.definitions.get(name, {}).values()]
+        if name in self.call_definitions:
+            formulas.append(self.call_definitions[name])
         if not formulas:
             return None
         value = formulas[0].last()
@@ -160,6 +163,10 @@ class World:
                 break
             value = substitute(value, {name: earlier()})
         return value
+
+    def define(self, name: str, source: str, formula: SymbolFormula) -> None:
+        """The symbol `name` is what `source` holds; the first formula of a source stays."""
+        self.definitions.setdefault(name, {}).setdefault(source, formula)
 
     def is_newer(self, reference: Term, counter: int) -> bool:
         """Whether `reference` was made after the world had counted to `counter`."""

@@ -345,6 +345,18 @@ def test_what_decides_whatever_the_unknown_is_decides(rules: RuleSet, guard: str
     assert result.quantities["max_total_num_tokens"].error_missing == ()
 
 
+def test_what_is_left_open_does_not_matter_where_it_is_not_read(rules: RuleSet) -> None:
+    optional = replace(rules.symbols["num_layers"], default=NONE)
+    family = replace(rules.scenarios["mla"], open=("kv_lora_rank",))
+    declared = replace(
+        rules,
+        symbols={**rules.symbols, "kv_lora_rank": optional},
+        scenarios={**rules.scenarios, "mla": family},
+    )
+    guard = "(rest_memory if rest_memory > 0 else kv_lora_rank) > 0"
+    assert _guarded_by(declared, guard).error == "RuntimeError"
+
+
 def test_what_a_scenario_leaves_open_decides_nothing_until_it_is_given(rules: RuleSet) -> None:
     optional = replace(rules.symbols["num_layers"], default=NONE)
     family = replace(rules.scenarios["mla"], open=("kv_lora_rank",))

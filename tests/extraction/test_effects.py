@@ -185,6 +185,14 @@ ERRORS = [
         "tokens if tp_size <= 2 else 'raises KeyError' if page_size > 1 else tokens - 1",
     ),
     ("self.check(n)", "tokens if tokens > 300000 else 'raises MemoryError'"),
+    (
+        "if self.page_size > 1:\n    self.check(n)",
+        "tokens if tokens > 300000 or page_size <= 1 else 'raises MemoryError'",
+    ),
+    (
+        "if self.page_size > 1:\n    if n <= 300000: raise ValueError\nn = self.checked(n)",
+        "tokens - 1 if tokens > 300000 else 'raises ValueError' if page_size > 1 else 'raises MemoryError'",
+    ),
     ("n = self.checked(n)", "tokens - 1 if tokens > 300000 else 'raises MemoryError'"),
     ("try:\n    self.check(n)\nexcept MemoryError:\n    n = 5", "tokens if tokens > 300000 else 5"),
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.domain.extraction import Extraction
+from analyzer.domain.notation import to_text
 from tests.support.project import MACHINE, extracted, outcome
 
 LAYERS = {"full_attention_layers": 12, "model_full_attention_layers": 24, "num_layers": 16, "num_hidden_layers": 16}
@@ -39,6 +40,7 @@ OF_THIS_RANK = {
     "a sum of ones": "n = sum(1 for i in ids if self.start_layer <= i < self.end_layer)",
     "a sum of conditions": "n = sum(self.start_layer <= i < self.end_layer for i in ids)",
     "a range": "n = len([i for i in range(self.start_layer, self.end_layer) if i in ids])",
+    "a range that holds them": "n = len([i for i in ids if i in range(self.start_layer, self.end_layer)])",
     "a loop that collects": (
         "mine = []\nfor i in ids:\n  if self.start_layer <= i < self.end_layer:\n    mine.append(i)\nn = len(mine)"
     ),
@@ -64,6 +66,24 @@ def test_a_range_that_ends_one_too_late_counts_the_next_layer() -> None:
     inclusive = counted(IDS + "n = len([i for i in range(self.start_layer, self.end_layer + 1) if i in ids])")
     assert layers(inclusive) == 12
     assert layers(inclusive, next_layer_is_full=True) == 13
+
+
+def test_what_one_object_hands_to_another_has_the_formula_of_the_first() -> None:
+    module = """
+class _PPLayerRange:
+    def __init__(self, start_layer, end_layer):
+        self.start_layer = start_layer
+        self.end_layer = end_layer
+"""
+    init = INIT.replace('getattr(self.model, "end_layer", self.model_config.num_hidden_layers)', "span.end_layer")
+    span = "span = _PPLayerRange(0, self.model_config.num_hidden_layers)\nself.start_layer ="
+    extraction = extracted(
+        cell="return (self.end_layer + self.start_layer) * 1024",
+        init=init.replace("self.start_layer =", span),
+        model_init=MODEL,
+        module=module,
+    )
+    assert to_text(extraction.definitions["end_layer"].term) == "num_hidden_layers"
 
 
 def test_what_others_write_replaces_the_list_of_the_model() -> None:
