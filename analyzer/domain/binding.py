@@ -53,7 +53,7 @@ class Binding:
         self._missing: frozenset[str] = frozenset()
 
     def without(self, names: frozenset[str]) -> Binding:
-        """This binding, but nobody says what `names` are."""
+        """The same binding, where nobody says what `names` are."""
         if not names:
             return self
         given = {name: value for name, value in self._given.items() if name not in names}

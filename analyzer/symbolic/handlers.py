@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain import syntax as ir
 from analyzer.domain.build import conditional, conjunction, disjunction, map_leaves
 from analyzer.domain.terms import NONE, TRUE, Raise, Term, opaque, raising
 from analyzer.symbolic.effects import walk_syntax
+from analyzer.symbolic.facts import Facts
 from analyzer.symbolic.failing import CASTS, DIVISIONS, Failures
 from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import Frame, State, raised
@@ -107,7 +108,7 @@ class Handlers:
     def run(self, node: ir.Try, state: State) -> Outcome:
         """Execute a ``try`` statement."""
         statements = self.machine.statements
-        pending, facts = state.error, dict(state.facts)
+        pending, facts = state.error, state.facts
         state.error = NONE
         self._trying.append((state.frame, node))
         outcome = statements.run(node.body, state)
@@ -134,7 +135,7 @@ class Handlers:
         final = statements.run(node.finalbody, outcome.fall)
         return Outcome(final.fall, exits + final.exits)
 
-    def _handled(self, node: ir.Try, body: Outcome, facts: Mapping[Term, bool]) -> Outcome:
+    def _handled(self, node: ir.Try, body: Outcome, facts: Facts) -> Outcome:
         """What the ways out of the body become; `facts` are what was known before it."""
         exits: list[Exit] = []
         ended = Outcome(None, []) if body.fall is None else self._ended(node, body.fall, facts)
@@ -147,7 +148,7 @@ class Handlers:
         # The end of the body is reached where nothing left it before.
         return Outcome(fall, exits + ended.exits)
 
-    def _ended(self, node: ir.Try, state: State, facts: Mapping[Term, bool]) -> Outcome:
+    def _ended(self, node: ir.Try, state: State, facts: Facts) -> Outcome:
         """The end of the body, where calls in it may have raised on some inputs."""
         branches, rest = self._divided(node, state.error)
         failing = state.fork()
@@ -157,7 +158,7 @@ class Handlers:
             return after
         return self.machine.statements.join(_any_of(branches), self._caught(branches, failing, facts), after)
 
-    def _left(self, node: ir.Try, leave: Exit, facts: Mapping[Term, bool]) -> Outcome:
+    def _left(self, node: ir.Try, leave: Exit, facts: Facts) -> Outcome:
         """A way out of the body before its end."""
         branches, rest = self._divided(node, leave.state.error)
         failing = leave.state.fork()
@@ -170,12 +171,12 @@ class Handlers:
             return handled
         return self.machine.statements.join(_any_of(branches), handled, stays)
 
-    def _caught(self, branches: Sequence[Branch], state: State, facts: Mapping[Term, bool]) -> Outcome:
+    def _caught(self, branches: Sequence[Branch], state: State, facts: Facts) -> Outcome:
         """Run the handlers in a state that raised, each under the guard of what it is the first to catch.
 
         What the body found out holds where nothing was raised: here it is forgotten.
         """
-        state.error, state.dead, state.facts = NONE, False, dict(facts)
+        state.error, state.dead, state.facts = NONE, False, facts
         *others, (handler, caught) = branches
         outcome = self._handle(handler, caught, state.fork())
         for handler, caught in reversed(others):
