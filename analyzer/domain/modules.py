@@ -187,8 +187,8 @@ class ModuleStatement:
 class ModuleFacts:
     """One file: what it imports, defines and binds.
 
-    `stars` are modules imported with ``*``; `reassigned` are names that some function declares global,
-    or sets in ``globals()`` (``*`` for a computed one);
+    `stars` are modules imported with ``*``; `reassigned` are names that some function declares global
+    and does not put back, or sets in ``globals()`` (``*`` for a computed one);
     `calls` are the top-level statements that only call something, such as entries of a registry;
     `patches` those that set attributes (their `names`) of what is defined elsewhere; `rebound` are names
     that are bound in any case, and imported again under a condition.

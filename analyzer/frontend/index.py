@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -17,14 +16,9 @@ from analyzer.domain.errors import SourceSyntaxError
 from analyzer.domain.modules import ClassFacts, Definition, Effects, Field, ModuleFacts, ModuleStatement, Slot
 from analyzer.domain.source import SourceFile
 from analyzer.domain.syntax import CONTAINER_CHANGES, ImportBinding
+from analyzer.frontend.rebinding import rebound_variables
 from analyzer.frontend.taken import dotted, root_of_callee, taken
 
-_GLOBAL = re.compile(rb"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
-# A name that is set in `globals()`, or an item or more that nobody can name.
-_GLOBALS = re.compile(
-    rb"\bglobals\(\)(?:\.(?:update|setdefault|pop)\(|"
-    rb"\[(?:[\"'](\w+)[\"']\]|[^\]\n]+\])[ \t]*(?::[^=\n]+)?[-+*/|&]{0,2}=(?!=))"
-)
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 # So many names for one container in a row are followed.
 _MAX_ALIASES = 4
@@ -45,7 +39,7 @@ def index_module(file: SourceFile, module: str) -> ModuleFacts:
             where=f"line {line}",
             hint="the ref may be broken, or need a newer Python than the one that runs the analyzer",
         ) from error
-    return _Indexer(file.path, module, lines, _declared_global(file.content)).index(tree)
+    return _Indexer(file.path, module, lines, rebound_variables(file.content, tree)).index(tree)
 
 
 def _lines(content: bytes) -> list[str]:
@@ -262,16 +256,6 @@ def _patched(root: ast.stmt) -> dict[str, set[str]]:
 def _parameters(args: ast.arguments) -> tuple[tuple[str, str | None], ...]:
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     return tuple((arg.arg, None if arg.annotation is None else ast.unparse(arg.annotation)) for arg in every)
-
-
-def _declared_global(content: bytes) -> frozenset[str]:
-    """Names that functions of the module assign at its top level.
-
-    Read off the text, because walking every tree for it doubles the cost of the index.
-    """
-    found = [name for names in _GLOBAL.findall(content) for name in names.split(b",")]
-    found += [name or b"*" for name in _GLOBALS.findall(content)]
-    return frozenset(name.strip().decode("utf-8", "replace") for name in found)
 
 
 def _nested_statements(node: ast.stmt) -> Iterator[ast.stmt]:

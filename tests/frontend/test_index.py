@@ -166,6 +166,20 @@ def test_module_statements_name_what_they_bind() -> None:
 
 def test_names_that_functions_set_are_marked() -> None:
     assert index("A = B = None\ndef f():\n    global A, B\n    A = 1\n").reassigned == {"A", "B"}
+    put_back = """
+A = B = C = None
+def use(value, other):
+    global A, B, C
+    before, last = A, B
+    A, B, C = value, other, 1
+    try:
+        yield
+    finally:
+        A, B = before, last
+"""
+    assert index(put_back).reassigned == {"C"}
+    assert index(put_back.replace("A, B = before, last", "A, B = last, before")).reassigned == {"A", "B", "C"}
+    assert index(put_back + "def set():\n    global A\n    A = 2\n").reassigned == {"A", "C"}
 
 
 def test_effects() -> None:
