@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from analyzer.domain.modules import ClassFacts, Field
-from analyzer.domain.terms import Constant, Handle, Symbol, Term, handle
+from analyzer.domain.syntax import Argument, Assign, Literal, Name, Sequence
+from analyzer.domain.terms import NONE, Constant, Handle, Symbol, Term, constant, handle
+from analyzer.symbolic.effects import walk_syntax
 from analyzer.symbolic.presence import where_set
 from analyzer.symbolic.state import State
 from analyzer.symbolic.world import ObjectInfo, SymbolFormula
@@ -22,6 +25,7 @@ class Options:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self._declared: dict[str, tuple[ClassFacts, Field]] | None = None
 
     def declaring_class(self) -> ClassFacts | None:
         """The class whose fields are the user's options."""
@@ -75,10 +79,24 @@ class Options:
         cls = self.declaring_class()
         if cls is None:
             return None
-        for owner in self.machine.program.mro(cls.key):
-            if name in owner.fields:
-                return owner, owner.fields[name]
-        return None
+        if self._declared is None:
+            owners = (*self.machine.program.mro(cls.key), *self._listed(cls.module))
+            self._declared = {
+                field.name: (owner, field) for owner in reversed(owners) for field in owner.fields.values()
+            }
+        return self._declared.get(name)
+
+    def _listed(self, module: str) -> Iterator[ClassFacts]:
+        """The classes that a module lists because they declare options."""
+        program, lists = self.machine.program, self.machine.rules.anchors["option_lists"]
+        facts = program.module(module)
+        for statement in () if facts is None else facts.statements:
+            if statement.names.isdisjoint(lists):
+                continue
+            for node in self.machine.lowering.statements(statement.text):
+                listed = node.value.items if isinstance(node, Assign) and isinstance(node.value, Sequence) else ()
+                found = (program.resolve(module, item.id) for item in listed if isinstance(item, Name))
+                yield from (program.class_facts(cls.key) for cls in found if cls is not None and cls.kind == "class")
 
     def _input(self, name: str, field: tuple[ClassFacts, Field] | None) -> Term:
         origin = self.machine.origins.get(f"ServerArgs.{name}")
@@ -92,7 +110,19 @@ class Options:
             return None
         cls, declared = field
         value = self.machine.value(self.machine.toplevel.field_value(cls, declared))
+        if value is NONE:
+            return self._fallback(declared)
         return value if isinstance(value, Constant) else None
+
+    def _fallback(self, declared: Field) -> Term:
+        """What an option without a default is where nobody gives it, as its declaration says."""
+        keywords = self.machine.rules.anchors["option_fallbacks"]
+        if declared.annotation is None or not any(f"{keyword}=" in declared.annotation for keyword in keywords):
+            return NONE
+        for node in walk_syntax(self.machine.lowering.expression(declared.annotation)):
+            if isinstance(node, Argument) and node.keyword in keywords and isinstance(node.value, Literal):
+                return constant(node.value.value)
+        return NONE
 
     def read_group(self, name: str, state: State) -> Term:
         """A group of options: a name that is no option is a group inside it."""

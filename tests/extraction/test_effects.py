@@ -8,14 +8,16 @@ from analyzer.compare import Comparison
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind
-from analyzer.domain.terms import symbols_of
+from analyzer.domain.terms import constant, symbols_of
 from tests.support.comparing import compare_extractions
 from tests.support.project import (
     MACHINE,
     RUNNER,
+    SERVER_ARGS,
     TOKENS,
     WORKER,
     disagreements,
+    extract_project,
     extracted,
     minimal_project,
     outcome,
@@ -347,6 +349,21 @@ def test_a_default_of_an_option_is_an_input_of_its_own() -> None:
     pool = COUNT + "self.max_total_num_tokens = n - self.server_args.reserve"
     extraction = extracted(fields="reserve: int = 5", pool=pool)
     assert disagreements(extraction, "tokens - 5") == []
+    assert disagreements(extraction, "tokens - 9", machines=[{**MACHINE, "reserve": 9}]) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "default"),
+    [("int = 5", 5), ("A[int, Arg(help='x', fallback=0)] = 7", 7), ("A[int, Arg('x', fallback=4)] = None", 4)],
+)
+def test_options_may_be_declared_by_classes_that_their_module_lists(declared: str, default: int) -> None:
+    files = minimal_project(pool=COUNT + "self.max_total_num_tokens = n - self.server_args.reserve")
+    fields = f"from sglang.utils import A, Arg\nclass Schedule:\n    reserve: {declared}\n"
+    files["sglang/srt/fields.py"] = fields
+    files[SERVER_ARGS] += "\nfrom sglang.srt.fields import Schedule\n_INPUT_NAMESPACES = [Schedule]\n"
+    extraction = extract_project(files)
+    assert extraction.inputs["reserve"].default is constant(default)
+    assert disagreements(extraction, f"tokens - {default}") == []
     assert disagreements(extraction, "tokens - 9", machines=[{**MACHINE, "reserve": 9}]) == []
 
 
