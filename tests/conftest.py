@@ -17,8 +17,6 @@ KNOWN_LIMITS: Final = {
     "test_the_fraction_is_adjusted[loader-over the user's value]": "a constant fraction folds into its headroom",
     "test_the_value_path_in_order": "a count that is set in the statement that computes it comes before its budget",
     "test_no_source_can_exhaust_the_machine[nested loops]": "nested long loops end in a recursion error",
-    "release_computes[0.5.16-dsv4]": "a pool asserts its page size before the count is stored",
-    "release_computes[0.5.18-dsv4]": "a pool asserts its page size before the count is stored",
     "ReqToTokenPool(size=64 + 1, width=4)-64]": "a constant size folds with its padding row",
 }
 

@@ -29,6 +29,7 @@ from analyzer.domain.terms import (
     symbol,
     walk,
 )
+from analyzer.symbolic.comprehensions import range_end
 from analyzer.symbolic.dtypes import element_size, integer_limit
 from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.options import BAG, CONFIG
@@ -144,7 +145,7 @@ class Attributes:
             case Handle(kind, _):
                 return state.refine(self._read_handle(target, kind, name, state))
             case Atom(base):
-                return self._read_atom(target, base, name)
+                return self._read_atom(target, base, name, state)
             case Symbol(base) if name not in STRING_METHODS:
                 return self._read_alias(target, name, state) or self._read_symbol(base, name)
             case Raise():
@@ -169,7 +170,7 @@ class Attributes:
             return size
         if name == "itemsize":
             return self.machine.canonical(opaque("element_size", (target,)))
-        known = integer_limit(target, name) or self._declared(target, name)
+        known = integer_limit(target, name) or range_end(target, name) or self._declared(target, name)
         return opaque(f".{name}", (target,)) if known is None else known
 
     def _declared(self, target: Term, name: str) -> Term | None:
@@ -215,18 +216,18 @@ class Attributes:
             return origin
         return symbol(f"{base}.{name}")
 
-    def _read_atom(self, target: Atom, base: str, name: str) -> Term:
+    def _read_atom(self, target: Atom, base: str, name: str, state: State) -> Term:
         if name == "itemsize":
             size = element_size(target)
             if size is not None:
                 return size
-        member = self._enum_member(target, name)
+        member = self._enum_member(target, name, state)
         if member is not None:
             return member
         return atom(f"{base}.{name}")
 
-    def _enum_member(self, target: Atom, name: str) -> Term | None:
-        """An attribute of an enum member: a method, or its name or value."""
+    def _enum_member(self, target: Atom, name: str, state: State) -> Term | None:
+        """An attribute of an enum member: a method, a property, or its name or value."""
         key = self.enum_classes.get(target)
         if key is None:
             return None
@@ -236,8 +237,9 @@ class Attributes:
             return constant(member)
         if name in ("value", "_value_"):
             return self._member_value(facts, member)
-        method = self.find_method(key, name)
-        return None if method is None else self.machine.members.bind(target, method[1], method[0])
+        return (
+            None if self.find_method(key, name) is None else self.machine.members.of_instance(target, key, name, state)
+        )
 
     def _member_value(self, facts: ClassFacts, member: str) -> Term:
         """What stands behind a member; ``auto()`` counts on from the member before it."""

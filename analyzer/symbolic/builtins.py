@@ -191,17 +191,19 @@ class Builtins:
         return self.machine.each_leaf(args[0], state, lambda leaf, s: self._sum_leaf(leaf, start, s))
 
     def _sum_leaf(self, leaf: Term, start: Term, state: State) -> Term:
-        items = self.items(leaf, state)
-        if items is None:
+        elements = self.machine.sequences.elements(leaf, state)
+        if elements is None:
             counted = sum_of(self.machine.sequences.held(leaf, state))
             if counted is None:
                 total = self._reduce("sum", leaf, {}, state)
                 return total if start is constant(0) else self.machine.apply("+", start, total)
-            items = (self.machine.canonical(counted),)
+            elements = [(TRUE, self.machine.canonical(counted))]
             start = NONE if start is constant(0) else start
         total = start
-        for item in items:
-            total = item if total is NONE else self.machine.apply("+", total, item)
+        for guard, item in elements:
+            # What is not there adds nothing.
+            more = map_leaves(conditional(guard, item, constant(0)), self.machine.value)
+            total = more if total is NONE else self.machine.apply("+", total, more)
         return total
 
     def _len(self, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -247,7 +249,10 @@ class Builtins:
     def _instance_leaf(self, value: Term, kinds: Term, state: State) -> Term:
         if isinstance(value, Raise):
             return value
-        wanted = self.items(kinds, state) or (self.machine.force(kinds),)
+        kind = self.machine.force(kinds)
+        # An enum is a class here, not its members.
+        is_class = isinstance(kind, Handle) and kind.kind == "class"
+        wanted = (kind,) if is_class else self.items(kind, state) or (kind,)
         answers = [self._is_instance(self.machine.value(value), kind) for kind in wanted]
         if any(answer is True for answer in answers):
             return TRUE
@@ -279,10 +284,11 @@ class Builtins:
                 return _has_type(value, TYPES[kind.key])
             if kind.key == _DICT and isinstance(value, Handle):
                 return self._is_dict(value)
-        if isinstance(kind, Handle) and kind.kind == "class" and isinstance(value, Handle):
-            info = self.machine.world.objects.get(value)
-            if info is not None and info.class_key is not None:
-                return any(cls.key == kind.key for cls in self.machine.program.mro(info.class_key))
+        if isinstance(kind, Handle) and kind.kind == "class":
+            info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+            own = self.machine.attributes.enum_classes.get(value) if info is None else info.class_key
+            if own is not None:
+                return any(cls.key == kind.key for cls in self.machine.program.mro(own))
         return False if isinstance(value, Constant) else None
 
     def _is_dict(self, value: Handle) -> bool | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction, disjunction, is_boolean, negate
+from analyzer.domain.build import conditional, conjunction, disjunction, is_boolean, negate, rewrite
 from analyzer.domain.iteration import EACH, FOR, is_loop_variable
-from analyzer.domain.terms import Apply, Constant, Opaque, Term, constant, opaque, raw_apply, walk
+from analyzer.domain.terms import NONE, Apply, Constant, Opaque, Term, children, constant, opaque, raw_apply, walk
 from analyzer.symbolic.effects import walk_syntax
 
 _MIRRORED = {">": "<", ">=": "<="}
 # Loop variables are whole numbers, never nan.
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _ENDS = 2
+_ELEMENT = opaque("element of a sequence")
 # Kinds of comprehension that have one element for each row.
 _ROWWISE = frozenset({"list", "generator"})
 
@@ -42,7 +43,45 @@ def count_of(term: Term) -> Term | None:
     kind, *parts = term.args
     if not isinstance(kind, Constant) or kind.value not in _ROWWISE:
         return opaque("len", (term,))
-    return opaque("len", (opaque(EACH, (constant("list"), *parts[:-1], constant(1))),))
+    return opaque("len", (opaque(EACH, (constant("list"), *map(_over_elements, parts[:-1]), constant(1))),))
+
+
+def _over_elements(clause: Term) -> Term:
+    """A clause over the positions of a sequence, where only elements at them are looked at, as one over elements."""
+    match clause:
+        case Opaque("for", (variable, Opaque("range", (start, stop)), *conditions)) if conditions:
+            pass
+        case _:
+            return clause
+    items = {part for condition in conditions for part in walk(condition) if _is_item_at(part, variable)}
+    if len(items) != 1:
+        return clause
+    item = next(iter(items))
+    sequence = children(item)[0]
+    elements = [rewrite(condition, lambda node: _ELEMENT if node is item else None) for condition in conditions]
+    if variable in set(walk(sequence, *elements)):
+        return clause
+    part = opaque("slice", (sequence, start, stop, NONE))
+    renamed = (rewrite(element, lambda node: variable if node is _ELEMENT else None) for element in elements)
+    return opaque(FOR, (variable, part, *renamed))
+
+
+def _is_item_at(term: Term, position: Term) -> bool:
+    return isinstance(term, Opaque) and term.name == "item" and term.args[1:] == (position,)
+
+
+def range_end(term: Term, name: str) -> Term | None:
+    """An attribute of a range: where it starts, where it stops, or its step; None for anything else."""
+    match term:
+        case Opaque("range", (stop,)):
+            ends = {"start": constant(0), "stop": stop, "step": constant(1)}
+        case Opaque("range", (start, stop)):
+            ends = {"start": start, "stop": stop, "step": constant(1)}
+        case Opaque("range", (start, stop, step)):
+            ends = {"start": start, "stop": stop, "step": step}
+        case _:
+            ends = {}
+    return ends.get(name)
 
 
 def sum_of(term: Term) -> Term | None:

@@ -44,7 +44,9 @@ class Comprehensions:
             return self._as_term(node, state)
         if node.kind == "dict":
             return self._dict(node, rows, state)
-        if any(guard is not TRUE for guard, _ in rows):
+        # Elements that are there on some ways are spelled out, so that each is known on its own way.
+        filters = any(clause.conditions for clause in node.clauses)
+        if filters and any(guard is not TRUE for guard, _ in rows):
             whole = self._filtered(node, state)
             if whole is not None:
                 return whole
@@ -99,6 +101,7 @@ class Comprehensions:
         rows: list[Row] = []
         for own, item in elements:
             row = state.fork()
+            row.assume(own, holds=True)
             self.machine.statements.bind(clause.target, item, row)
             guards = [self.machine.expressions.guard(condition, row) for condition in clause.conditions]
             guard = conjunction(own, *guards)

@@ -71,6 +71,7 @@ def _compressed(inputs: Inputs) -> Family:
     numbers = {name: inputs[name] for name in ("qk_nope_head_dim", "qk_rope_head_dim", "index_head_dim", "window_size")}
     return Family(
         "DeepseekV4ForCausalLM",
+        published={"kv_source_layer_ids": []},
         configured={**numbers, "compress_ratios": ratios, "is_hybrid_swa": True},
         running={"is_hybrid_swa": True},
     )

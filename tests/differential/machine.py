@@ -141,6 +141,7 @@ _PLAIN_MODEL = {
     "is_hybrid_swa": False,
     "is_multimodal": False,
     "linear_attn_registry_result": None,
+    "quantization": None,
     "swa_attention_layer_ids": None,
 }
 

@@ -39,7 +39,6 @@ _SINCE: Final = {
     "dsa": Version("0.5.4"),
     "swa": Version("0.5.2"),
     "mamba": Version("0.5.4"),
-    # The numbers agree from 0.5.14 on, but until 0.5.16 the assertion on the page size is not seen.
     "dsv4": Version("0.5.16"),
     "minimax": Version("0.5.16"),
 }
