@@ -7,6 +7,7 @@ comprehension; loop variables are numbered, so that renaming one changes nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, TypeGuard
 
 from analyzer.domain.magnitude import MAX_ELEMENTS, TooLargeError, is_too_large
@@ -80,6 +81,9 @@ def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
 
     `evaluator` computes its parts. Raises MissingInputError and RaisedError, as that does.
     """
+    if term.name == "item" and term.args[1:] == (constant(0),) and _is_list(term.args[0]):
+        first = _comprehension(term.args[0], lookup, evaluator, most=1)
+        return first if isinstance(first, Off) else first[0] if first else Off(term.name)
     values = [] if term.name == EACH else [evaluator.value(arg, lookup) for arg in term.args]
     off = next((value for value in values if isinstance(value, Off)), None)
     if off is not None:
@@ -111,11 +115,16 @@ def _of_nothing(term: Opaque, sequence: Value) -> Value:
     return _OF_NOTHING[term.name] if term.name in _OF_NOTHING and _is_sequence(sequence) else Off(term.name)
 
 
+def _is_list(term: Term) -> TypeGuard[Opaque]:
+    """Whether a term is a comprehension of which the first elements can be told without the others."""
+    return isinstance(term, Opaque) and term.name == EACH and term.args[:1] == (constant("list"),)
+
+
 def _is_sequence(value: Value) -> bool:
     return isinstance(value, tuple | range)
 
 
-def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
+def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator, most: int | None = None) -> Value:
     kind, *parts = term.args
     clauses = [part.args for part in parts if is_clause(part)]
     elements = parts[len(clauses) :]
@@ -123,7 +132,8 @@ def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
         return Off(term.name)
     try:
         turns = iter(range(MAX_ELEMENTS))
-        rows = [row.value(elements[0]) for row in _rows(clauses, _Row(lookup, evaluator), turns)]
+        found = islice(_rows(clauses, _Row(lookup, evaluator), turns), most)
+        rows = [row.value(elements[0]) for row in found]
     except _UnknownSequenceError as unknown:
         return Off(unknown.name)
     return tuple(dict.fromkeys(rows)) if kind.value == "set" else tuple(rows)
@@ -143,7 +153,7 @@ def _rows(clauses: Sequence[tuple[Term, ...]], outer: _Row, turns: Iterator[int]
     variable, iterable, *conditions = clauses[0]
     assert isinstance(variable, Opaque)
     sequence = outer.value(iterable)
-    if not _is_sequence(sequence) or is_too_large(sequence):
+    if not _is_sequence(sequence) or (not isinstance(sequence, range) and is_too_large(sequence)):
         raise _UnknownSequenceError(sequence.name if isinstance(sequence, Off) else EACH)
     for value in sequence:
         if next(turns, None) is None:

@@ -9,6 +9,7 @@ from analyzer.domain.build import truth
 from analyzer.domain.terms import FALSE, NONE, TRUE, Conditional, Term
 from analyzer.symbolic.comprehensions import collected
 from analyzer.symbolic.containers import Element
+from analyzer.symbolic.descents import lowered
 from analyzer.symbolic.effects import effects_of
 from analyzer.symbolic.folding import Folds
 from analyzer.symbolic.outcome import Exit, Outcome
@@ -144,6 +145,11 @@ class Loops:
         if broken:
             # How often it is gone through depends on what is not known: nothing is kept of the iterations so far.
             state, exits = start, []
+        found = lowered(self.machine, node, state)
+        if found is not None:
+            name, value = found
+            state.env[name] = value
+            return Outcome(state, [])
         return self._havoc(node, guard, state, "a loop whose condition is not decided")
 
     def _havoc(self, node: ir.For | ir.While, over: Term, state: State, reason: str) -> Outcome:

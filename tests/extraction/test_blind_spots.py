@@ -128,6 +128,67 @@ n = n - part.extra"""
     assert outcome(extraction, **given) == plain() - 9
 
 
+def test_a_loop_that_lowers_a_number_until_it_fits_is_followed() -> None:
+    pool = """n = n // self.page_size * self.page_size
+while n > 0 and n * 3 + self.tp_size > {most}:
+    n -= self.page_size"""
+    for most in (500_000, 0):
+        extraction = project(pool.format(most=most))
+        assert extraction.gaps == ()
+        n = plain() // 64 * 64
+        while n > 0 and n * 3 + 1 > most:
+            n -= 64
+        assert outcome(extraction, **{**MACHINE, "page_size": 64, "tp_size": 1}) == n
+
+
+@pytest.mark.parametrize("step", ["n // 2", "self.page_size + (n > 7)"])
+def test_a_loop_whose_step_changes_is_a_gap(step: str) -> None:
+    extraction = project(f"while n > 0 and n * 3 > 500000:\n    n -= {step}")
+    assert len(extraction.gaps) == 1
+
+
+def test_a_member_of_an_enum_computes_its_properties() -> None:
+    module = """
+import enum
+class Layout(str, enum.Enum):
+    WIDE = "wide"
+    SLIM = "slim"
+    @property
+    def row(self):
+        return {Layout.WIDE: 576, Layout.SLIM: 512}[self]
+    def page(self, size):
+        return -(-size // self.row) * self.row
+    @classmethod
+    def parse(cls, value):
+        return value if isinstance(value, Layout) else cls(value)
+"""
+    extraction = project(
+        "layout = Layout.parse(Layout.SLIM if self.tp_size > 1 else Layout.WIDE)\nn = n - layout.page(600)",
+        module=module,
+    )
+    assert calls(extraction) == ()
+    given = {size: outcome(extraction, **{**MACHINE, "tp_size": size}) for size in (1, 2)}
+    assert given == {1: plain() - 1152, 2: outcome(extracted(), **{**MACHINE, "tp_size": 2}) - 1024}  # type: ignore[operator]  # a number of tokens
+
+
+def test_positions_that_only_lead_to_elements_are_the_elements() -> None:
+    by_position = "own = {4: [i for i in range(self.start, self.end) if kinds[i] == 4]}\nn -= len(own[4])"
+    by_element = "n -= sum(1 for kind in kinds[self.start:self.end] if kind == 4)"
+    init = "kinds = self.model_config.hf_config.kinds\nself.start, self.end = self.tp_size, self.page_size\n"
+    terms = {project(init + lines).quantities["max_total_num_tokens"].term for lines in (by_position, by_element)}
+    assert len(terms) == 1
+
+
+def test_what_is_there_on_some_ways_is_summed_where_it_is() -> None:
+    pool = """found = {}
+for kind in (1, 2):
+    if self.page_size > kind:
+        found[kind] = kind * 10
+n -= sum(kind + size for kind, size in found.items())"""
+    given = {size: outcome(project(pool), **{**MACHINE, "page_size": size}) for size in (1, 2, 3)}
+    assert given == {size: plain() - cost for size, cost in ((1, 0), (2, 11), (3, 33))}
+
+
 def test_a_field_without_a_default_is_what_is_set_afterwards() -> None:
     module = """
 from dataclasses import dataclass, field
