@@ -96,6 +96,7 @@ class Builtins:
             "map": self.machine.higher_order.map,
             "filter": self.machine.higher_order.filter,
             "nothing": lambda a, k, s: NONE,
+            "same": lambda a, k, s: a[0],
             "override": lambda a, k, s: self.machine.calls.write_config(k, s),
         }
 

@@ -121,9 +121,11 @@ class Calls:
 
     def _call_wrapped(self, callee: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
         """Call the function in a wrapper; one that is not followed leaves its mark on what is returned."""
+        if callee.kind == "partial":
+            function, given, named = self.machine.world.partial[callee]
+            return self.call(function, (*given, *args), {**named, **keywords}, state)
         function, name = self.machine.world.bound[callee]
-        known = self.machine.world.keywords.get(callee, {})
-        returned = self.call(function, args, {**known, **keywords}, state)
+        returned = self.call(function, args, keywords, state)
         if callee.kind != "decorated":
             return returned
         return self.machine.decorators.result(str(getattr(name, "value", "")), returned)

@@ -30,11 +30,14 @@ def lowered(machine: Machine, node: ir.While, state: State) -> tuple[str, Term] 
         step = machine.plain(machine.expressions.evaluate(by, inner))
     positive = machine.apply(">", variable, constant(0))
     parts = guard.args if isinstance(guard, Apply) and guard.op == "and" else (guard,)
-    found = set(walk(guard, step, start))
-    if positive not in parts or variable in set(walk(step)) or any(isinstance(part, Handle) for part in found):
+    if positive not in parts or variable in set(walk(step)) or any(map(_is_deferred, walk(guard, step, start))):
         return None
     down = machine.apply("neg", step)
     # The last of these is not above zero, and fits in any case.
     fitting = each("list", [(variable, opaque("range", (start, down, down)), [negate(guard)])], [variable])
     first = opaque("item", (fitting, constant(0)))
     return name, conditional(machine.apply(">", start, constant(0)), first, start)
+
+
+def _is_deferred(term: Term) -> bool:
+    return isinstance(term, Handle) and term.kind == "deferred"

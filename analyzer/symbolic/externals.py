@@ -69,7 +69,8 @@ class Externals:
             "functools.reduce": self._reduce,
             "functools.partial": self.machine.higher_order.partial,
             **{f"operator.{name}": self._operator(op) for name, op in _OPERATORS.items()},
-            "functools.lru_cache": lambda a, k, s: handle("builtin", "nothing"),
+            "functools.lru_cache": self._cached,
+            "functools.cache": self._cached,
         }
 
     def call(self, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
@@ -89,6 +90,11 @@ class Externals:
             return self._reading(name, state)
         self.machine.higher_order.hand_over(name, (*args, *keywords.values()), state)
         return opaque(name, self.machine.external_arguments((*args, *keywords.values())))
+
+    def _cached(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """What is called once for all: the function itself, or what leaves a function as it is."""
+        first = self.machine.force(args[0]) if args else NONE
+        return first if isinstance(first, Handle) else handle("builtin", "same")
 
     def _reading(self, name: str, state: State) -> Term:
         """What a device says; its free memory has grown when the allocator's reserve was given back before."""

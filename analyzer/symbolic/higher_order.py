@@ -50,14 +50,8 @@ class HigherOrder:
 
     def partial(self, args: Arguments, keywords: Keywords, state: State) -> Term:  # noqa: ARG002 - the same
         """`functools.partial(function, ...)`."""
-        function = args[0]
-        for arg in args[1:]:
-            function = self.machine.members.bound(function, arg, "partial")
-        if not keywords:
-            return function
         reference = self.machine.world.fresh("partial")
-        self.machine.world.bound[reference] = (function, NONE)
-        self.machine.world.keywords[reference] = keywords
+        self.machine.world.partial[reference] = (args[0], args[1:], dict(keywords))
         return reference
 
     def hand_over(self, name: str, args: Arguments, state: State) -> None:
@@ -80,7 +74,7 @@ class HigherOrder:
         world, program = self.machine.world, self.machine.program
         match function.kind:
             case "bound" | "partial" | "decorated" | "staticmethod" | "classmethod":
-                inner = world.bound[function][0]
+                inner = (world.partial if function.kind == "partial" else world.bound)[function][0]
                 return isinstance(inner, Handle) and self.matters(inner, state)
             case "function":
                 return self.machine.relevance.matters(program.definition(function.key.split("|")[1]))

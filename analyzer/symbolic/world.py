@@ -111,8 +111,8 @@ class World:
     objects: dict[Handle, ObjectInfo] = field(default_factory=dict)
     functions: dict[Handle, FunctionValue] = field(default_factory=dict)
     bound: dict[Handle, tuple[Term, Term]] = field(default_factory=dict)
-    # The keyword arguments that a partial function has already.
-    keywords: dict[Handle, Mapping[str, Term]] = field(default_factory=dict)
+    # Functions with their first arguments and some keywords.
+    partial: dict[Handle, tuple[Term, tuple[Term, ...], Mapping[str, Term]]] = field(default_factory=dict)
     deferred: dict[Handle, Callable[[], Term]] = field(default_factory=dict)
     forced: dict[Handle, Term] = field(default_factory=dict)
     base: dict[Term, dict[str, Term]] = field(default_factory=dict)

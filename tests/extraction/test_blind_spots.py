@@ -171,6 +171,18 @@ class Layout(str, enum.Enum):
     assert given == {1: plain() - 1152, 2: outcome(extracted(), **{**MACHINE, "tp_size": 2}) - 1024}  # type: ignore[operator]  # a number of tokens
 
 
+def test_a_function_that_has_some_arguments_already_is_that_function() -> None:
+    module = """
+from functools import lru_cache, partial
+def cost(rows, width, scale=1):
+    return rows * width * scale
+wide = double = lru_cache(maxsize=1)(partial(cost, 3, scale=2))
+"""
+    extraction = project("n = n - wide(self.tp_size) - double(5)", module=module)
+    assert calls(extraction) == ()
+    assert outcome(extraction, **{**MACHINE, "tp_size": 1}) == plain() - 36
+
+
 def test_positions_that_only_lead_to_elements_are_the_elements() -> None:
     by_position = "own = {4: [i for i in range(self.start, self.end) if kinds[i] == 4]}\nn -= len(own[4])"
     by_element = "n -= sum(1 for kind in kinds[self.start:self.end] if kind == 4)"
