@@ -168,7 +168,7 @@ class Layout(str, enum.Enum):
     )
     assert calls(extraction) == ()
     given = {size: outcome(extraction, **{**MACHINE, "tp_size": size}) for size in (1, 2)}
-    assert given == {1: plain() - 1152, 2: outcome(extracted(), **{**MACHINE, "tp_size": 2}) - 1024}  # type: ignore[operator]  # a number of tokens
+    assert given == {1: plain() - 1152, 2: outcome(extracted(), **{**MACHINE, "tp_size": 2}) - 1024}
 
 
 def test_a_function_that_has_some_arguments_already_is_that_function() -> None:
