@@ -109,6 +109,7 @@ class Release:
         self._surroundings.free_memory = inputs["available_gpu_memory"]
         self._surroundings.attn_tp_size = machine.attention_tp_size(inputs)
         self._surroundings.pp_size = inputs.get("pp_size", 1)
+        self._surroundings.dflash_cell_size = inputs.get("dflash_draft_cell_size_per_token")
         self._surroundings.world_size = inputs.get("tp_size", 1) * self._surroundings.pp_size
         config = machine.model_config(self._config_class, inputs, kind, self._architecture(kind))
         runner = machine.runner(self._runner_class, inputs, kind, config, options)

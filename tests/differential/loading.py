@@ -26,6 +26,7 @@ OPENED = frozenset(
         "sglang.srt.environ",
         "sglang.srt.layers.attention.qsa.config",
         "sglang.srt.layers.cp.utils",
+        "sglang.srt.layers.quantization.fp4_kv_cache_quant_method",
         "sglang.srt.managers.controller.model_runner",
         "sglang.srt.managers.router.model_runner",
         "sglang.srt.mem_cache.deepseek_v4_memory_pool",

@@ -151,12 +151,13 @@ def runner(base: type, inputs: Inputs, kind: Family, config: Any, server_args: S
     layers = inputs["num_layers"]
     dtype = _dtype(inputs)
     draft = {name: inputs.get(name) for name in _DRAFT_MODEL}
+    is_told = draft["dflash_draft_cell_size_per_token"] is not None
     values = {
         **_LOADED,
         **_given(inputs, "mem_fraction_static", "sliding_window_size"),
         **draft,
         "device": torch_device(inputs),
-        "spec_aux_config": Strict(**draft),
+        "spec_aux_config": Strict(**_NO_DRAFT, **draft, draft_model_config=Strict() if is_told else None),
         "kv_cache_dtype_str": inputs.get("kv_cache_dtype"),
         "dp_size": attention_dp_size(inputs),
         "dtype": dtype,
@@ -184,6 +185,8 @@ def _layer_info(layers: int, kind: Family) -> Strict:
     return Strict(**{**span, **ids, **kind.layer_ids}, is_hybrid_swa_mtp_draft=False)
 
 
+# What the newest releases also ask about a draft model, for one that has none of it.
+_NO_DRAFT: Final = {"eagle_draft_swa_num_layers": None, "draft_kv_num_layers": None, "dspark_num_stages": None}
 _DRAFT_MODEL: Final = ("eagle_draft_num_layers", "dflash_draft_num_layers", "dflash_draft_cell_size_per_token")
 
 _LOADED = {

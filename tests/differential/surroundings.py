@@ -68,6 +68,7 @@ class Surroundings:
     attn_tp_size: int = 1
     world_size: int = 1
     pp_size: int = 1
+    dflash_cell_size: int | None = None
 
     def replacements(self) -> Mapping[str, Any]:
         """Names to their stand-ins, wherever a release imports them from."""
@@ -79,6 +80,7 @@ class Surroundings:
             "get_tensor_model_parallel_world_size": lambda: self.attn_tp_size,
             "get_world_group": lambda: Strict(world_size=self.world_size, cpu_group=None),
             "configured_pp_size": lambda: self.pp_size,
+            "resolve_dflash_draft_cell_size": lambda **_of: self.dflash_cell_size,
             **{f"is_{kind}": self._is(kind) for kind in ("cuda", "hip", "npu", "xpu", "cpu", "musa", "hpu")},
             "ceil_div": lambda number, divisor: -(-number // divisor),
             "ceil_align": lambda number, unit: -(-number // unit) * unit,

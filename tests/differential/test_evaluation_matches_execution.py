@@ -39,6 +39,7 @@ _COMPARED: Final = {
     "dsv4": (*_EVERYWHERE, "full_max_total_num_tokens", "swa_max_total_num_tokens"),
     "minimax": _EVERYWHERE,
 }
+_NEWEST: Final = ("0.5.21", "0.5.23")
 _BYTE: Final = 1 / (1 << 30)
 
 
@@ -56,6 +57,13 @@ def _extraction(version: str) -> Extraction:
 @pytest.mark.parametrize(("version", "scenario"), [*covered(*_COMPARED), *MODIFIED])
 def test_evaluation_is_what_the_release_computes(version: str, scenario: str) -> None:
     _check(version, scenario)
+
+
+@pytest.mark.parametrize("version", _NEWEST)
+def test_every_size_exists_in_releases_newer_than_the_tool(version: str) -> None:
+    rules = _rules()
+    sizes = {name for name, rule in rules.quantities.items() if rule.root == RUNNER}
+    assert _extraction(version).quantities.keys() >= sizes
 
 
 @pytest.mark.exhaustive
