@@ -81,4 +81,4 @@ class _Side:
             return raised.exception
         except MissingInputError:
             return None
-        return None if isinstance(value, Off) else float(value)
+        return None if value is None or isinstance(value, Off) else float(value)

@@ -33,3 +33,8 @@ def test_families_with_the_same_defaults_are_told_together(rules: RuleSet) -> No
     apart = common_machines(release("0.88"), release("0.85 if use_mla_backend else 0.88"), rules, ("mha", "mla"))
     assert {(row.scenarios, row.after) for row in apart} == {(("mha",), 0.88), (("mla",), 0.85)}
     assert len(apart) == 2 * len(alike)
+
+
+def test_a_release_may_leave_the_fraction_out(rules: RuleSet) -> None:
+    rows = common_machines(release("0.88"), release("None if tp_size > 1 else 0.88"), rules, ("mha",))
+    assert {(row.tp_size, row.before, row.after) for row in rows} == {(1, 0.88, 0.88), (8, 0.88, None)}
