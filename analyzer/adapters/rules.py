@@ -15,7 +15,7 @@ from analyzer.domain.errors import RuleFileError
 from analyzer.domain.report import Kind
 from analyzer.domain.rules import (
     LEVELS,
-    ROOTS,
+    QUANTITY_ROOTS,
     RUNNER,
     Anchors,
     ChangeExample,
@@ -34,7 +34,7 @@ _DOMAIN_KINDS: Final = ("integer", "real", "boolean", "choice", "memory", "objec
 _ACTIONS: Final = ("added", "removed", "changed", "any")
 _AREAS: Final = (
     *("term", "factor", "guard", "clamp", "input", "conversion", "default", "order"),
-    *("error", "path", "unit", "rounding", "extraction", "measurement"),
+    *("error", "path", "unit", "rounding", "extraction", "measurement", "setting"),
 )
 _KINDS: Final = tuple(kind.label for kind in Kind)
 _CHECKS: Final = (
@@ -148,7 +148,7 @@ def _read_quantity(table: RuleTable, stem: str) -> QuantityRule:
         description=table.text("description"),
         sinks=table.texts("sinks"),
         scenario_free=table.flag("scenario_free"),
-        root=table.text("root", default=RUNNER, among=ROOTS),
+        root=table.text("root", default=RUNNER, among=QUANTITY_ROOTS),
     )
 
 
@@ -214,6 +214,7 @@ def _read_example(table: RuleTable) -> ChangeExample:
         steps=table.texts("steps"),
         input=table.text("input", default=""),
         defaults={name: str(value) for name, value in table.assignment("defaults").items()},
+        settings={name: str(value) for name, value in table.assignment("settings").items()},
     )
     table.close()
     return example

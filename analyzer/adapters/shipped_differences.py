@@ -46,7 +46,7 @@ class _StoredWitness(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _StoredFinding(msgspec.Struct, frozen=True, array_like=True):
-    """A Finding whose terms are rows of the node table, and whose formulas are those of its quantity."""
+    """A Finding whose terms are rows of the node table, and whose formulas are those of what it is about."""
 
     quantity: str
     kind: str
@@ -237,8 +237,7 @@ def _read(item: _StoredFinding, terms: list[Term], base: Extraction, head: Extra
 
     before, after = (None if row is None else term_at(row, terms) for row in (item.before, item.after))
     old, new = (
-        _formula(side, item.quantity) if present else None
-        for side, present in zip((base, head), item.has_formula, strict=True)
+        _formula(side, item) if present else None for side, present in zip((base, head), item.has_formula, strict=True)
     )
     return Finding(
         quantity=item.quantity,
@@ -255,9 +254,11 @@ def _read(item: _StoredFinding, terms: list[Term], base: Extraction, head: Extra
     )
 
 
-def _formula(side: Extraction, name: str) -> Formula:
-    formulas: Mapping[str, Formula] = side.quantities if name in side.quantities else side.definitions
-    return formulas[name]
+def _formula(side: Extraction, item: _StoredFinding) -> Formula:
+    if item.area == "setting":
+        return side.settings[item.detail]
+    formulas: Mapping[str, Formula] = side.quantities if item.quantity in side.quantities else side.definitions
+    return formulas[item.quantity]
 
 
 def _read_witness(stored: _StoredWitness | None) -> Witness | None:

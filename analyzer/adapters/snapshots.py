@@ -92,6 +92,7 @@ class _Stored(msgspec.Struct, frozen=True):
     unit_findings: tuple[UnitFinding, ...]
     manifest: dict[str, str | None]
     calls: tuple[_StoredCall, ...]
+    settings: dict[str, _StoredFormula]
     nodes: list[list[Any]]
     names: list[str]
 
@@ -127,6 +128,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         unit_findings=found.unit_findings,
         manifest=dict(sorted(found.manifest.items())),
         calls=tuple(_store_call(call, names) for call in found.calls),
+        settings=_store_formulas(found.settings, table, names),
         nodes=table.nodes,
         names=names.names,
     )
@@ -144,6 +146,7 @@ def _roots(found: Extraction) -> list[Term]:
     formulas = [formula for group in (found.quantities, found.definitions) for _, formula in sorted(group.items())]
     terms = [term for formula in formulas for term in (formula.term, formula.error)]
     terms += [facts.default for _, facts in sorted(found.inputs.items())]
+    terms += [formula.term for _, formula in sorted(found.settings.items())]
     return [term for term in terms if term is not None]
 
 
@@ -230,8 +233,8 @@ def _store_call(call: Call, names: NameTable) -> _StoredCall:
 def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
     return Extraction(
         entry=stored.entry,
-        quantities={name: _restore_formula(item, terms, stored.names) for name, item in stored.quantities.items()},
-        definitions={name: _restore_formula(item, terms, stored.names) for name, item in stored.definitions.items()},
+        quantities=_restore_formulas(stored.quantities, terms, stored.names),
+        definitions=_restore_formulas(stored.definitions, terms, stored.names),
         inputs={
             name: InputFacts(
                 name,
@@ -248,7 +251,14 @@ def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
         unit_findings=stored.unit_findings,
         manifest=stored.manifest,
         calls=tuple(_restore_call(call, stored.names) for call in stored.calls),
+        settings=_restore_formulas(stored.settings, terms, stored.names),
     )
+
+
+def _restore_formulas(
+    stored: Mapping[str, _StoredFormula], terms: list[Term], names: Sequence[str]
+) -> dict[str, Formula]:
+    return {name: _restore_formula(item, terms, names) for name, item in stored.items()}
 
 
 def _restore_formula(item: _StoredFormula, terms: list[Term], names: Sequence[str]) -> Formula:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from analyzer.domain.impact import ImpactReport
 from analyzer.domain.judgement import CheckReport
 from analyzer.domain.pin import Pin
 from analyzer.domain.report import DiffReport, Kind, LogEntry, LogReport
-from analyzer.domain.rules import RUNNER, RuleSet
+from analyzer.domain.rules import QUANTITY_ROOTS, ROOTS, RUNNER, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.solution import SolveReport
@@ -196,7 +197,7 @@ def check(  # noqa: PLR0913 - each is an option of the command
     with _workspace(options) as workspace:
         check_scope(scope, workspace.rules)
         effects.check_limits(limits, servers, workspace.rules)
-        found = workspace.snapshot(ref)
+        found = workspace.snapshot(ref, ROOTS if against else QUANTITY_ROOTS)
         accepted = _accepted(found, against, workspace.rules, update=update) if against else None
         compared = None
         if accepted is not None:
@@ -597,7 +598,9 @@ def snapshot(
                 workspace.write_relevance(folder)
             yield from WorkerPool(workspace, workspace.options, Scope()).write(workspace.releases(), folder)
         else:
-            yield from write_snapshots(refs, workspace.snapshot, lambda found: write_snapshot(found, folder))
+            yield from write_snapshots(
+                refs, partial(workspace.snapshot, roots=ROOTS), lambda found: write_snapshot(found, folder)
+            )
         if compare:
             from analyzer.api.shipping import write_differences
 

@@ -23,7 +23,7 @@ from analyzer.domain.effect import Server
 from analyzer.domain.errors import ExtractionError, UsageError
 from analyzer.domain.evaluation import DEFAULT_SCENARIO
 from analyzer.domain.report import DiffReport
-from analyzer.domain.rules import RuleSet
+from analyzer.domain.rules import ROOTS, RuleSet
 from analyzer.domain.snapshot import Snapshot
 from analyzer.render.page import Page
 from analyzer.render.site import (
@@ -51,7 +51,7 @@ def _builder(workspace: Workspace, first: str | None, last: str | None, scope: S
     snapshots = []
     for name in workspace.releases(first, last):
         try:
-            snapshots.append(workspace.snapshot(name))
+            snapshots.append(workspace.snapshot(name, ROOTS))
         except ExtractionError as error:
             workspace.note(f"{name} is left out: {error}")
     if not snapshots:

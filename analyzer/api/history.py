@@ -8,7 +8,7 @@ from analyzer.api.workers import WorkerPool
 from analyzer.application.analysis import is_immutable
 from analyzer.application.history import log as use_case
 from analyzer.application.scope import Scope
-from analyzer.application.selection import check_scope, select_roots
+from analyzer.application.selection import check_scope, select_roots_to_compare
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.history import Line
@@ -50,7 +50,7 @@ def _follow(
     """The report on two commits, which `ends` holds with the one that both have grown from."""
     old, new, fork = ends
     history = workspace.clone.history()
-    roots = select_roots(scope.quantities, workspace.rules)
+    roots = select_roots_to_compare(scope.quantities, workspace.rules)
     ours, theirs = history.line(fork, new.commit), history.line(fork, old.commit)
     workers = WorkerPool(workspace, options, scope)
 

@@ -16,7 +16,7 @@ from analyzer import __version__
 from analyzer.application.side import Side
 from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import ROOTS, RUNNER, RuleSet
+from analyzer.domain.rules import QUANTITY_ROOTS, RUNNER, SETTINGS, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -158,7 +158,7 @@ class Workspace:
             return self._extracted(folder, spec) if folder is not None else self._without_clone(spec)
         return self._in_clone(spec)
 
-    def snapshot(self, spec: str, roots: Collection[str] = ROOTS) -> Snapshot:
+    def snapshot(self, spec: str, roots: Collection[str] = QUANTITY_ROOTS) -> Snapshot:
         """The formulas of `spec` that are found from `roots`."""
         return self.side(spec).load(roots)
 
@@ -383,14 +383,15 @@ class Workspace:
         return Side(snapshot.revision, lambda roots: self._from_roots(snapshot, roots))
 
     def _from_roots(self, found: Snapshot, roots: Collection[str]) -> Snapshot:
-        """A stored snapshot without the quantities of other roots: an extraction would not have them either."""
+        """A stored snapshot without what comes from other roots: an extraction would not have it either."""
         rules = self.rules.quantities
         kept = {
             name: formula
             for name, formula in found.extraction.quantities.items()
             if name not in rules or rules[name].root in roots
         }
-        return replace(found, extraction=replace(found.extraction, quantities=kept))
+        settings = found.extraction.settings if SETTINGS in roots else {}
+        return replace(found, extraction=replace(found.extraction, quantities=kept, settings=settings))
 
     def _in_clone(self, spec: str) -> Side:
         """A ref of the clone; a folder of that name counts only when there is no such ref."""

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from analyzer.application.analysis import is_immutable
 from analyzer.application.diff import KnownDifferences, diff
 from analyzer.application.scope import Scope
-from analyzer.application.selection import select_roots
+from analyzer.application.selection import select_roots_to_compare
 from analyzer.application.side import Side
 from analyzer.domain.report import DiffReport
 from analyzer.domain.rules import RuleSet
@@ -57,5 +57,5 @@ class Comparisons:
         return found
 
     def _compare(self, base: Side, head: Side, scope: Scope) -> DiffReport:
-        roots = select_roots(scope.quantities, self._rules)
+        roots = select_roots_to_compare(scope.quantities, self._rules)
         return diff(base.load(roots), head.revision, lambda: head.load(roots), self._rules, scope, self._known)

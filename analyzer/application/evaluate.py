@@ -15,7 +15,7 @@ from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
 from analyzer.domain.evaluation import Case, CaseResult, Result, Value
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import ROOTS, RUNNER, Domain, RuleSet, SymbolRule
+from analyzer.domain.rules import QUANTITY_ROOTS, RUNNER, Domain, RuleSet, SymbolRule
 from analyzer.domain.scenario import (
     CAPACITY,
     DEFAULT_FRACTION,
@@ -58,7 +58,7 @@ def roots_to_evaluate(cases: Sequence[Case], quantities: Sequence[str], rules: R
     """The roots that `quantities` need; where a case gives no fraction, the options say what it is."""
     roots = select_roots(quantities, rules)
     given = all(GIVEN_FRACTION in case.inputs for case in cases)
-    return roots if given or RUNNER not in roots else ROOTS
+    return roots if given or RUNNER not in roots else QUANTITY_ROOTS
 
 
 def all_quantities(extraction: Extraction, cases: Sequence[Case]) -> tuple[str, ...]:

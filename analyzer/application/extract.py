@@ -13,13 +13,14 @@ from analyzer.domain.errors import ExtractionError
 from analyzer.domain.extraction import Call, Extraction
 from analyzer.domain.history import Needs
 from analyzer.domain.relevance import Relevance
-from analyzer.domain.rules import OPTIONS, RuleSet
+from analyzer.domain.rules import OPTIONS, RUNNER, SETTINGS, RuleSet
 from analyzer.domain.semantics import deep_recursion
 from analyzer.domain.steps import Step
 from analyzer.flow.trace import read_path
 from analyzer.ports import SourceTree
 from analyzer.symbolic.option_reading import OptionReading
 from analyzer.symbolic.reading import Reading
+from analyzer.symbolic.setting_reading import SettingReading
 
 
 def extract(tree: SourceTree, rules: RuleSet, root: str, likely: Relevance | None = None) -> Extraction:
@@ -49,13 +50,13 @@ def extract_with_needs(
         recorder = Recorder(index)
         # What mattered before may be what fails, and matter no more.
         with suppress(ExtractionError, UnsettledError):
-            return explore(tree, rules, root, recorder, before), recorder.needs(by_name=root == OPTIONS)
+            return explore(tree, rules, root, recorder, before), recorder.needs(by_name=root != RUNNER)
     recorder = Recorder(index)
     try:
         found: Explored | ExtractionError = explore(tree, rules, root, recorder)
     except ExtractionError as error:
         found = error
-    return found, recorder.needs(by_name=root == OPTIONS)
+    return found, recorder.needs(by_name=root != RUNNER)
 
 
 def explore(  # noqa: PLR0913, PLR0917 - what is explored, who listens, and what is known
@@ -71,6 +72,8 @@ def explore(  # noqa: PLR0913, PLR0917 - what is explored, who listens, and what
     if root == OPTIONS:
         # Most of what matters for the options of another release does not for these: it would be followed in vain.
         return _extract_options(tree, rules, exploration, before)
+    if root == SETTINGS:
+        return _extract_settings(tree, rules, exploration, before)
     return _extract_sizing(tree, rules, exploration, before, likely)
 
 
@@ -134,5 +137,31 @@ def _extract_options(
         unit_conversions=reading.conversions(),
         unit_findings=(*reading.unit_findings(), *reading.misnamed_units()),
         manifest=exploration.manifest,
+    )
+    return Explored(extraction, settled)
+
+
+def _extract_settings(
+    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Relevance, ...]
+) -> Explored:
+    """What becomes of the options that the sizing reads, before a runner is made."""
+    options = OptionExploration(tree, rules, exploration)
+    root = options.root()
+    run, followed, settled = options.follow(root, before)
+    with deep_recursion():
+        reading = SettingReading(run, followed, tree.display_path)
+        reading.read()
+    extraction = Extraction(
+        entry=root.definition.qualname,
+        quantities={},
+        definitions={},
+        inputs={},
+        hops=(),
+        gaps=reading.gaps(),
+        coverage=reading.coverage(exploration.modules),
+        unit_conversions=(),
+        unit_findings=(),
+        manifest=exploration.manifest,
+        settings=dict(sorted(reading.settings.items())),
     )
     return Explored(extraction, settled)

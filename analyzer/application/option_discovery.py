@@ -7,7 +7,7 @@ from typing import Final
 
 from analyzer.application.discovery import Exploration, UnsettledError, missed, with_reads
 from analyzer.domain.errors import ExtractionError
-from analyzer.domain.relevance import Node, Position, Relevance
+from analyzer.domain.relevance import ANY_NAME, Node, Position, Relevance
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import CAPACITY
 from analyzer.domain.terms import symbols_of
@@ -55,13 +55,28 @@ class OptionExploration:
         run, wide = self._to_fixpoint(root, (root.sink, *beside), before[1:])
         return run, beside, (narrow, wide)
 
+    def follow(
+        self, root: OptionRoot, before: tuple[Relevance, ...] = ()
+    ) -> tuple[Run, tuple[str, ...], tuple[Relevance, ...]]:
+        """Interpret from `root` until no skipped statement could have written an option that the sizing reads.
+
+        The second value names those options. One pass is enough with what was found to matter `before`, in a tree that
+        is much the same. Raises UnsettledError when it is not.
+        """
+        fields = {name for cls in self._exploration.program.mro(root.options) for name in cls.fields}
+        wanted = tuple(name for name in self._rules.anchors["sizing_options"] if name in fields)
+        # What is declared by name may be set in a loop that names nothing.
+        run, settled = self._to_fixpoint(root, wanted, before, ANY_NAME)
+        return run, wanted, (settled,)
+
     def _to_fixpoint(
-        self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Relevance, ...]
+        self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Relevance, ...], *also: str
     ) -> tuple[Run, Relevance]:
         program, graph = self._exploration.program, self._exploration.graph
-        universe = set(graph.closure((root.receiver, root.definition.key)))
-        relevant = dict.fromkeys(wanted, program.base_names(root.options))
-        until: dict[str, Position] = dict.fromkeys(wanted, ALWAYS)
+        starts = (root.definition, *root.then)
+        universe = {node for start in starts for node in graph.closure((root.receiver, start.key))}
+        relevant = dict.fromkeys((*wanted, *also), program.base_names(root.options))
+        until: dict[str, Position] = dict.fromkeys((*wanted, *also), ALWAYS)
         for found in before:
             universe |= self._exploration.still_there(found)
             relevant, until = with_reads(relevant, found.relevant), _latest(until, found.until)

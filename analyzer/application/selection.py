@@ -8,7 +8,7 @@ from typing import Final
 from analyzer.application.scope import Scope
 from analyzer.domain.characters import printable
 from analyzer.domain.errors import UsageError
-from analyzer.domain.rules import ROOTS, RuleSet, ScenarioRule
+from analyzer.domain.rules import QUANTITY_ROOTS, RUNNER, SETTINGS, RuleSet, ScenarioRule
 from analyzer.domain.suggest import nearest
 
 # A longer list of names helps nobody on one line.
@@ -53,7 +53,14 @@ def select_quantities(names: Iterable[str], available: Sequence[str], extra: Col
 def select_roots(names: Iterable[str], rules: RuleSet) -> tuple[str, ...]:
     """The roots that lead to the quantities `names`, every one when none is asked for; sub-quantities hang on all."""
     wanted = {rules.quantities[name].root if name in rules.quantities else None for name in names}
-    return ROOTS if not wanted or None in wanted else tuple(root for root in ROOTS if root in wanted)
+    every = not wanted or None in wanted
+    return QUANTITY_ROOTS if every else tuple(root for root in QUANTITY_ROOTS if root in wanted)
+
+
+def select_roots_to_compare(names: Iterable[str], rules: RuleSet) -> tuple[str, ...]:
+    """The roots that a comparison of the quantities `names` needs: how the options that they read are set as well."""
+    roots = select_roots(names, rules)
+    return (*roots, SETTINGS) if RUNNER in roots else roots
 
 
 def check_scope(scope: Scope, rules: RuleSet) -> None:

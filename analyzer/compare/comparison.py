@@ -9,6 +9,7 @@ from analyzer.compare.findings import Finding, distinct, to_changes
 from analyzer.compare.outside import compare_outside
 from analyzer.compare.run import Run
 from analyzer.compare.scenarios import compare_scenarios
+from analyzer.compare.settings import compare_settings
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.report import Change, Kind
 from analyzer.domain.rules import RuleSet
@@ -60,4 +61,5 @@ def find_differences(  # noqa: PLR0913 - two sides, the rules, and what to look 
     compare_scenarios(run)
     if outside:
         compare_outside(run)
+        compare_settings(run)
     return Differences(run.verdicts, distinct(run.findings), tuple(dict.fromkeys(run.notes)))

@@ -69,7 +69,10 @@ def _identity(finding: Finding) -> tuple[object, ...]:
     if Kind.MOVED <= finding.kind <= Kind.UNIT:
         # Which text was rewritten differs from scenario to scenario; that it was is one fact.
         return (finding.quantity, finding.kind)
-    return (finding.quantity, finding.kind, part.area, part.action, part.before, part.after, bool(finding.scenarios))
+    # Two options can be set to the same values.
+    which = finding.detail if part.area == "setting" else ""
+    sides = (part.before, part.after)
+    return (finding.quantity, finding.kind, part.area, part.action, which, *sides, bool(finding.scenarios))
 
 
 def _merged(first: Finding, second: Finding) -> Finding:
@@ -100,8 +103,13 @@ def _change(finding: Finding, rules: RuleSet) -> Change:
         witness=finding.witness,
         bound=finding.bound,
         commits=(),
-        fingerprint=fingerprint(rule.id, finding.quantity, before, after),
+        fingerprint=fingerprint(rule.id, _subject(finding), before, after),
     )
+
+
+def _subject(finding: Finding) -> str:
+    """What a finding is about: a quantity, and the option of it that is set in another way."""
+    return f"{finding.quantity}:{finding.detail}" if finding.part.area == "setting" else finding.quantity
 
 
 def choose_rule(rules: Sequence[ChangeRule], area: str, action: str, kind: Kind, quantity: str) -> ChangeRule:

@@ -137,6 +137,8 @@ class Comparisons:
         if guard.kind == "same" and fact.kind == "same" and holds and guard.args[0] is fact.args[0]:
             # The same input cannot be two literals at once.
             return False if isinstance(guard.args[1], Literal) and isinstance(fact.args[1], Literal) else None
+        if "in" in (guard.name, fact.name):
+            return _entail_text(guard, fact, holds=holds)
         if guard.args[:1] != fact.args[:1]:
             return None
         none = self._pool.none
@@ -203,3 +205,23 @@ def split_minimum(numbers: Polynomials, part: Polynomial) -> tuple[list[Polynomi
 
 def _options(factor: Factor) -> list[Polynomial]:
     return [arg for arg in factor.args if isinstance(arg, Polynomial)]
+
+
+def _entail_text(guard: Guard, fact: Guard, *, holds: bool) -> bool | None:
+    """What one of ``x == "text"`` and ``"part" in x`` says about the other."""
+    (form, asked), (other, known) = _asked_text(guard), _asked_text(fact)
+    if form is None or form is not other or not (holds or guard.kind == "same"):
+        return None
+    if guard.name == "in":
+        # What is in a part of the text, or in the text, is in it.
+        return True if asked in known else (False if fact.kind == "same" else None)
+    return None if (known in asked) is holds else False
+
+
+def _asked_text(guard: Guard) -> tuple[Form | None, str]:
+    """The form whose text is asked for, and the text; None where it is no such question."""
+    match guard.kind, guard.name, guard.args:
+        case ("same", _, (form, Literal("str", str(text)))) | ("call", "in", (Literal("str", str(text)), form)):
+            return form, text
+        case _:
+            return None, ""

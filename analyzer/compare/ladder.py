@@ -87,7 +87,8 @@ class Judge:
             self._size(before, after) <= _LARGEST_FIRST and self._whole_equal(before, after)
         )
 
-    def _equal_but_for_rounding(self, before: Term, after: Term) -> bool:
+    def equal_but_for_rounding(self, before: Term, after: Term) -> bool:
+        """Whether the two are proven equal once nothing is rounded."""
         return self._rounded_parts.equal(before, after) or self._whole(self._erased, before, after)
 
     def _whole_equal(self, before: Term, after: Term) -> bool:
@@ -141,7 +142,7 @@ class Judge:
             return self._semantic(before, after, sampler, found, calls)
         if not found and self._equal_after_all(before, after):
             return Judgement(Kind.REFACTOR, before, after)
-        if self._equal_but_for_rounding(before, after):
+        if self.equal_but_for_rounding(before, after):
             return self._by_rounding(before, after, unit, sampler, calls)
         # Before giving up, look where the first search did not get to.
         found = found or sampler.search_on()

@@ -50,7 +50,7 @@ def _compare_defaults(run: Run, sides: Sides, names: list[str]) -> None:
                 name,
                 readers,
                 scenarios=(),
-                guard=lambda reader, witness: _in_words(_conditions(run, sides, reader, witness)),
+                guard=lambda reader, witness: in_words(_conditions(run, sides, reader, witness)),
             )
 
 
@@ -65,7 +65,7 @@ def _compare(run: Run, sides: Sides, name: str, names: list[str], *, is_quantity
     if judgement.kind >= Kind.ROUNDING:
         conditions = _conditions(run, sides, name, judgement.witness)
         shown = _under(run, name, judgement, conditions)
-        run.report(name, shown, (), affects, _in_words(conditions))
+        run.report(name, shown, (), affects, in_words(conditions))
 
 
 def _conditions(run: Run, sides: Sides, quantity: str, witness: Witness | None) -> dict[str, Value]:
@@ -99,7 +99,7 @@ def _under(run: Run, name: str, judgement: Judgement, conditions: Mapping[str, V
     return replace(judgement, before=pair[0], after=pair[1])
 
 
-def _in_words(conditions: Mapping[str, Value]) -> str:
+def in_words(conditions: Mapping[str, Value]) -> str:
     """The conditions as a conjunction."""
     parts = [_asked(name, value) for name, value in conditions.items()]
     more = len(parts) - _MOST_CONDITIONS

@@ -13,7 +13,7 @@ from analyzer.domain.operators import TYPES
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, SymbolRule
 from analyzer.domain.semantics import Off
-from analyzer.domain.terms import Apply, Atom, Conditional, Constant, Opaque, Symbol, Term, walk
+from analyzer.domain.terms import Apply, Atom, Conditional, Constant, Opaque, Symbol, Term, constant, walk
 
 # What one graphics card has, in GiB: free sizes from 8 GB to 192 GB cards.
 MEMORY_SIZES: Final = (94.0, 79.0, 60.0, 140.0, 39.5, 22.0, 178.0, 15.0, 7.5)
@@ -26,6 +26,7 @@ _FUNCTIONS: Final = frozenset({"int", "float", "round", "abs", "ceil", "floor", 
 _ARITHMETIC: Final = _OPERATORS | _FUNCTIONS | {"gcd", "lcm"}
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 _EQUAL: Final = frozenset({"==", "!=", "is", "is not"})
+_MEMBERSHIP: Final = frozenset({"in", "not in"})
 _TEXT: Final = frozenset({"upper", "lower", "strip", "str", "startswith", "endswith"})
 _LIKELY: Final = 0.7
 # What is unpacked: sizes in bytes as a driver reports them, and small counts.
@@ -111,7 +112,7 @@ class SpaceBuilder:
         first, second = dict.fromkeys(walk(before)), dict.fromkeys(walk(after))
         own = [term for term in (*first, *second) if (term in first) != (term in second)]
         shared = [term for term in first if term in second]
-        self._sources = _loop_sources((*first, *second))
+        self._sources = _sources((*first, *second))
         usage: dict[Key, _Usage] = {}
         edges: dict[tuple[Term, Term], None] = {}
         for term in (*own, *shared):
@@ -152,7 +153,7 @@ class SpaceBuilder:
         if not isinstance(other, Constant | Atom):
             return
         value = other.value if isinstance(other, Constant) else other
-        if op in _EQUAL and value is not None:
+        if value is not None and (op in _EQUAL or (op in _MEMBERSHIP and isinstance(value, str))):
             for source in self._sources.get(one, ()):
                 usage.setdefault(self._key(source), _Usage()).literals.append((value,))
         for leaf in _input_leaves(one):
@@ -161,7 +162,7 @@ class SpaceBuilder:
                 entry.optional |= op in _EQUAL
             elif op == "isinstance":
                 entry.literals += [kind() for name, kind in TYPES.items() if name == value]
-            elif op in ("in", "not in"):
+            elif op in _MEMBERSHIP:
                 entry.literals.append((value,) if one is not leaf or isinstance(value, str) else value)
             elif op in _EQUAL or op in _TEXT or op in _ORDER or op in ("min", "max", "%", "//"):
                 entry.literals.append(value)
@@ -228,13 +229,15 @@ def _input_leaves(term: Term) -> list[Symbol | Opaque]:
     return found
 
 
-def _loop_sources(terms: Iterable[Term]) -> dict[Term, dict[Symbol | Opaque, None]]:
-    """The inputs that each loop variable takes its values from."""
+def _sources(terms: Iterable[Term]) -> dict[Term, dict[Symbol | Opaque, None]]:
+    """The inputs that each loop variable, and each first element, takes its values from."""
     found: dict[Term, dict[Symbol | Opaque, None]] = {}
     for term in terms:
         if is_clause(term):
             variable, iterable, *_ = term.args
             found.setdefault(variable, {}).update(dict.fromkeys(_input_leaves(iterable)))
+        elif isinstance(term, Opaque) and term.name == "item" and term.args[1:] == (constant(0),):
+            found.setdefault(term, {}).update(dict.fromkeys(_input_leaves(term.args[0])))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from analyzer.compare.explain import Part, explain
@@ -14,7 +15,7 @@ from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind, Value
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION
-from analyzer.domain.terms import Opaque, Term, symbols_of, walk
+from analyzer.domain.terms import NONE, Constant, Opaque, Term, symbols_of, walk
 
 _MAX_PARTS: Final = 4
 _MEASURED: Final = ("pre_model_load_memory", "available_gpu_memory")
@@ -190,6 +191,21 @@ class Run:
         # An attribute of a record stays when the record is opened.
         attributes = any(other.startswith(f"{name}.") for other in sides.reads(reader))
         return self._cancelled[key] and not attributes
+
+    def settings(self, option: str, before: Term, after: Term) -> Judgement:
+        """How two settings of an option relate."""
+        preferred = preferred_values(self.rules, "")
+        facts = self.head.inputs.get(option)
+        if facts is not None and isinstance(facts.default, Constant) and facts.default is not NONE:
+            preferred.setdefault(option, facts.default.value)
+        return self._judge.judge(before, after, self._unit(option), preferred)
+
+    def effect(self, name: str, before: Term, after: Term) -> Judgement:
+        """What another setting does to `name`: where it is rounded to something else alone, however far, no more."""
+        found = self.plain(before, after, name, "")
+        if found.kind is Kind.SEMANTIC and self._judge.equal_but_for_rounding(before, after):
+            return replace(found, kind=Kind.ROUNDING, bound="what rounding alone makes of it")
+        return found
 
     def plain(self, before: Term, after: Term, name: str, scenario: str) -> Judgement:
         """The pair as it is, nothing opened."""

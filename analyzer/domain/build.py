@@ -28,6 +28,7 @@ from analyzer.domain.terms import (
     constant,
     is_maybe,
     opaque,
+    post_order,
     raw_apply,
     raw_conditional,
     symbols_of,
@@ -475,3 +476,17 @@ def substitute(root: Term, values: Mapping[str, Term]) -> Term:
         return node if values.keys().isdisjoint(symbols_of(node)) else None
 
     return rewrite(root, replace)
+
+
+def without_raises(root: Term) -> Term:
+    """`root` on the ways on which nothing is raised: a choice between a raise and a value is that value."""
+    found: dict[Term, Term] = {}
+    for term in post_order(root):
+        arguments = tuple([found[child] for child in children(term)])
+        if isinstance(term, Conditional) and isinstance(arguments[1], Raise):
+            found[term] = arguments[2]
+        elif isinstance(term, Conditional) and isinstance(arguments[2], Raise):
+            found[term] = arguments[1]
+        else:
+            found[term] = term if arguments == children(term) else rebuild(term, arguments)
+    return found[root]

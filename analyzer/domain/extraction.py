@@ -116,7 +116,9 @@ class Coverage:
 class Extraction:
     """Everything the analysis of one ref found; what a snapshot stores.
 
-    `quantities` are the tracked ones; `definitions` give each sub-quantity symbol its own formula.
+    `quantities` are the tracked ones; `definitions` give each sub-quantity symbol its own formula. `settings` say what
+    SGLang makes of an option before the runner reads it: the option's own symbol in it is what the user gave, while in
+    the formulas it is what the runner gets.
     `manifest` maps every path that was looked at to its blob id, None for an absence.
     """
 
@@ -131,6 +133,7 @@ class Extraction:
     unit_findings: tuple[UnitFinding, ...]
     manifest: Mapping[str, str | None]
     calls: tuple[Call, ...] = ()
+    settings: Mapping[str, Formula] = field(default_factory=dict)
 
 
 def joined(first: Extraction, second: Extraction) -> Extraction:
@@ -155,4 +158,5 @@ def joined(first: Extraction, second: Extraction) -> Extraction:
         unit_findings=(*first.unit_findings, *second.unit_findings),
         manifest=manifest,
         calls=first.calls,
+        settings={**second.settings, **first.settings},
     )

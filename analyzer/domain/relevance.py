@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 Position = tuple[int, ...]
 """Where execution stands: the lines of the outermost calls on the way, compared in order."""
+
+ANY_NAME: Final = "*"
+"""Stands for an attribute whose name is computed."""
 
 Node = tuple[str, str]
 """Receiver class key ("" for a plain function) and definition key."""

@@ -57,10 +57,13 @@ class SymbolRule:
         return tuple(source.removeprefix(_OPTION) for source in self.sources if source.startswith(_OPTION))
 
 
-# What an exploration starts from: who constructs the runner, or the constructor of the options.
+# What an exploration starts from: who constructs the runner, or the constructor of the options. The settings start
+# there as well, for what becomes of the options that the sizing reads; no quantity comes from them.
 RUNNER: Final = "runner"
 OPTIONS: Final = "options"
-ROOTS: Final = (RUNNER, OPTIONS)
+SETTINGS: Final = "settings"
+QUANTITY_ROOTS: Final = (RUNNER, OPTIONS)
+ROOTS: Final = (*QUANTITY_ROOTS, SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,8 @@ class ChangeExample:
     """A change of a release of SGLang, cut down to what matters, with which the rule can be tried.
 
     `before` and `after` are formulas of `quantity`, "" where there is none; `defaults` gives the default of
-    `input` by the same two names. Each pair holds what a formula does not show: the units at the source, the
-    files, the reasons why the analysis stopped, what is done before a measurement.
+    `input` by the same two names, `settings` what SGLang itself sets it to. Each pair holds what a formula does not
+    show: the units at the source, the files, the reasons why the analysis stopped, what is done before a measurement.
     """
 
     seen: str
@@ -109,13 +112,14 @@ class ChangeExample:
     steps: tuple[str, ...] = ()
     input: str = ""
     defaults: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRule:
     """Turns a structural difference into a finding.
 
-    `area` is what changed (term, factor, guard, clamp, input, conversion, default, order, error,
+    `area` is what changed (term, factor, guard, clamp, input, conversion, default, setting, order, error,
     path, unit, rounding, extraction) and `action` how (added, removed, changed, any).
     `kinds` are the kinds of change it applies to; `quantities` empty means every quantity.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,13 +20,17 @@ _MAX_CALLERS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class OptionRoot:
-    """The function to start from, its receiver's class key, the class of the options, the option asked for."""
+    """The function to start from, its receiver's class key, the class of the options, the option asked for.
+
+    `then` are the methods that whoever launches the server calls on the finished options.
+    """
 
     definition: Definition
     receiver: str
     options: str
     sink: str
     runner: str = ""
+    then: tuple[Definition, ...] = ()
 
 
 class OptionRootSearch:
@@ -43,9 +47,10 @@ class OptionRootSearch:
         """The root of this tree. Raises AnchorNotFoundError naming what is missing and where it was looked for."""
         options = self._options()
         for constructor in self._constructors(options):
-            sink = self._written(self._graph.closure((options.key, constructor.key)))
+            nodes = self._graph.closure((options.key, constructor.key))
+            sink = self._written(nodes)
             if sink is not None:
-                return OptionRoot(constructor, options.key, options.key, sink)
+                return OptionRoot(constructor, options.key, options.key, sink, then=self._launched(options, nodes))
         return self._outside(options)
 
     def _options(self) -> ClassFacts:
@@ -77,6 +82,15 @@ class OptionRootSearch:
             owners = [cls for cls in self._program.mro(options.key) if name in cls.methods]
             found.extend(cls.methods[name] for cls in owners[:1])
         return found
+
+    def _launched(self, options: ClassFacts, constructed: Collection[Node]) -> tuple[Definition, ...]:
+        """The methods that are called on the finished options and that their constructor does not call itself."""
+        found: list[Definition] = []
+        for name in self._anchors["launch_methods"]:
+            owners = [cls for cls in self._program.mro(options.key) if name in cls.methods]
+            found.extend(cls.methods[name] for cls in owners[:1])
+        done = {key for _, key in constructed}
+        return tuple(method for method in found if method.key not in done)
 
     def _written(self, nodes: Iterable[Node]) -> str | None:
         """The fraction's name where one of `nodes` sets it."""

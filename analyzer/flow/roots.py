@@ -24,6 +24,7 @@ class Root:
     runner: str
     sink: str
     options: str = ""
+    then: tuple[Definition, ...] = ()
 
 
 class RootSearch:

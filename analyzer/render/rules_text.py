@@ -68,7 +68,9 @@ def example_rows(example: ChangeExample) -> Iterator[tuple[str, str]]:
             *(f"behind {gap}" for gap in example.gaps[number : number + 1]),
             *(f"measured after {step}" for step in example.steps[number : number + 1] if step),
         ]
-        if example.input:
+        if example.settings:
+            facts.append(f"{example.input} is set to {example.settings[label]}")
+        elif example.input:
             facts.append(f"{example.input} = {example.defaults.get(label, 'not set')} by default")
         yield label, "; ".join(facts)
 

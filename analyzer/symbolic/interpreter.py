@@ -135,6 +135,11 @@ class Start(Protocol):
         """The key of the class of the options when they are what is computed, else ""."""
         ...
 
+    @property
+    def then(self) -> tuple[Definition, ...]:
+        """Methods of the same receiver that are called one after the other once the definition has run."""
+        ...
+
 
 def interpret(  # noqa: PLR0913, PLR0917 - everything that a run starts from
     program: Program,
@@ -169,6 +174,8 @@ def _run(machine: Machine, program: Program, start: Start, sinks: Mapping[str, s
         if receiver:
             args = (_receiver(machine, root, receiver, start.options),)
         machine.calls.inline(root, receiver, args, _declared_parameters(machine, root), state)
+        for following in start.then:
+            machine.calls.inline(following, receiver, args, {}, state)
     machine.final = state
     return Run(machine, state, _runner(machine, start.runner), sinks)
 

@@ -98,6 +98,11 @@ class Options:
                 found = (program.resolve(module, item.id) for item in listed if isinstance(item, Name))
                 yield from (program.class_facts(cls.key) for cls in found if cls is not None and cls.kind == "class")
 
+    def given(self, name: str) -> Symbol | None:
+        """The symbol of what the user gives for an option; None where the rules have a formula for it."""
+        found = self._input(name, self.field(name))
+        return found if isinstance(found, Symbol) else None
+
     def _input(self, name: str, field: tuple[ClassFacts, Field] | None) -> Term:
         origin = self.machine.origins.get(f"ServerArgs.{name}")
         if origin is not None and not isinstance(origin, Symbol):

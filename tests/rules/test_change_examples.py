@@ -44,7 +44,10 @@ def _side(example: ChangeExample, number: int) -> Extraction:
     if example.input:
         facts = InputFacts(example.input, None if default is None else parse_expression(default), (example.input,))
         inputs[example.input] = facts
-    return Extraction("entry", formulas, {}, inputs, (), gaps, Coverage(1, 1, 0, 0, ()), (), (), {})
+    setting = example.settings.get(("before", "after")[number])
+    settings = {} if setting is None else {example.input: Formula(parse_expression(setting), "1", "1")}
+    coverage = Coverage(1, 1, 0, 0, ())
+    return Extraction("entry", formulas, {}, inputs, (), gaps, coverage, (), (), {}, settings=settings)
 
 
 def _fired(before: Extraction, after: Extraction) -> set[str]:

@@ -6,12 +6,13 @@ from analyzer.domain.extraction import Extraction
 
 
 def same_formula(base: Extraction, head: Extraction) -> bool:
-    """Whether two releases have one and the same formula, in the same places of the source."""
+    """Whether two releases have one and the same formula, in the same places of the source, and the same settings."""
     # Terms are unique, so that this compares identities.
     return (
         base.quantities == head.quantities
         and base.definitions == head.definitions
         and base.inputs == head.inputs
+        and base.settings == head.settings
         and base.gaps == head.gaps
         and _places(base) == _places(head)
     )

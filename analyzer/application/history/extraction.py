@@ -104,6 +104,7 @@ class CommitExtractions:
             unit_findings=(),
             manifest={},
             calls=(),
+            settings=_placeless(extraction.settings),
         )
         return hashlib.sha256(self._codec.encode(Snapshot(_NOWHERE, formulas, "", ""))).hexdigest()
 
