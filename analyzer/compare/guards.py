@@ -210,11 +210,11 @@ def _options(factor: Factor) -> list[Polynomial]:
 def _entail_text(guard: Guard, fact: Guard, *, holds: bool) -> bool | None:
     """What one of ``x == "text"`` and ``"part" in x`` says about the other."""
     (form, asked), (other, known) = _asked_text(guard), _asked_text(fact)
-    if form is None or form is not other or not (holds or guard.kind == "same"):
+    if form is None or form is not other or guard.kind == fact.kind:
+        # A part of a part is in the whole only where that is a text, and it may be a list.
         return None
-    if guard.name == "in":
-        # What is in a part of the text, or in the text, is in it.
-        return True if asked in known else (False if fact.kind == "same" else None)
+    if fact.kind == "same":
+        return asked in known if holds else None
     return None if (known in asked) is holds else False
 
 

@@ -87,8 +87,8 @@ def test_damage_is_one_line_with_how_to_renew(change: str) -> None:
 
 
 def test_another_format_is_said_so() -> None:
-    content = encode_snapshot(snapshot()).replace(b'"schema_version":2', b'"schema_version":99')
-    with pytest.raises(SnapshotError, match="has format 99, this program reads format 2"):
+    content = encode_snapshot(snapshot()).replace(b'"schema_version":3', b'"schema_version":99')
+    with pytest.raises(SnapshotError, match="has format 99, this program reads format 3"):
         decode_snapshot(content)
 
 

@@ -75,6 +75,11 @@ _EQUAL = [
         "a if device == 'hip' else (b if device == 'cpu' else n)",
         "b if device == 'cpu' else (a if device == 'hip' else n)",
     ),
+    ("a if 'Llama' in name else b if name == 'Gemma' else n", "b if name == 'Gemma' else a if 'Llama' in name else n"),
+    (
+        "a if name == 'Llama4' else b if 'Llama' in name else n",
+        "b if 'Llama' in name and name != 'Llama4' else a if 'Llama' in name else n",
+    ),
     ("n if gpu_mem is None else gpu_mem", "gpu_mem if gpu_mem is not None else n"),
     ("n if gpu_mem is None else m", "m if gpu_mem else n"),
     (
@@ -109,6 +114,11 @@ _DIFFERENT = [
     ("min(n, 4096)", "min(n, 4)"),
     ("a if n > 5 else b", "a if n >= 5 else b"),
     ("a if p else b", "b if p else a"),
+    (
+        "a if 'Llama' in name else b if name == 'Llama4' else n",
+        "b if name == 'Llama4' else a if 'Llama' in name else n",
+    ),
+    ("a", "b if 'Gemma' in item(names, 0) else a"),
     ("a if p and q else b", "a if p or q else b"),
     ("n if gpu_mem is None else m", "m if gpu_mem is None else n"),
     (f"raises('E') if {_TOKENS} <= 0 else {_TOKENS}", f"raises('E') if {_TOKENS} < 0 else {_TOKENS}"),
