@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from analyzer.application.discovery import Exploration, UnsettledError
 from analyzer.application.history.recording import Index, Recorder
 from analyzer.application.option_discovery import OptionExploration
 from analyzer.domain.errors import ExtractionError
-from analyzer.domain.extraction import Call, Extraction
+from analyzer.domain.extraction import Call, Coverage, Extraction, Formula, Gap
 from analyzer.domain.history import Needs
 from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import OPTIONS, RUNNER, SETTINGS, RuleSet
@@ -147,21 +147,36 @@ def _extract_settings(
     """What becomes of the options that the sizing reads, before a runner is made."""
     options = OptionExploration(tree, rules, exploration)
     root = options.root()
+    table = options.table(root)
+    if table is not None:
+        place = tree.display_path(table.path)
+        gap = Gap(
+            place, table.line, f"@{table.decorators[0]}", "what sets options is looked up in a table of functions"
+        )
+        return Explored(_of_settings(root.definition.qualname, {}, (gap,), Coverage(0, 0, 0, 0, ()), exploration), ())
     run, followed, settled = options.follow(root, before)
     with deep_recursion():
         reading = SettingReading(run, followed, tree.display_path)
         reading.read()
-    extraction = Extraction(
-        entry=root.definition.qualname,
+    coverage = reading.coverage(exploration.modules)
+    entry = root.definition.qualname
+    return Explored(_of_settings(entry, reading.definitions, reading.gaps(), coverage, exploration), settled)
+
+
+def _of_settings(
+    entry: str, settings: Mapping[str, Formula], gaps: tuple[Gap, ...], coverage: Coverage, exploration: Exploration
+) -> Extraction:
+    """An extraction that holds settings alone."""
+    return Extraction(
+        entry=entry,
         quantities={},
         definitions={},
         inputs={},
         hops=(),
-        gaps=reading.gaps(),
-        coverage=reading.coverage(exploration.modules),
+        gaps=gaps,
+        coverage=coverage,
         unit_conversions=(),
         unit_findings=(),
         manifest=exploration.manifest,
-        settings=dict(sorted(reading.settings.items())),
+        settings=dict(sorted(settings.items())),
     )
-    return Explored(extraction, settled)

@@ -7,6 +7,7 @@ from typing import Final
 
 from analyzer.application.discovery import Exploration, UnsettledError, missed, with_reads
 from analyzer.domain.errors import ExtractionError
+from analyzer.domain.modules import Definition
 from analyzer.domain.relevance import ANY_NAME, Node, Position, Relevance
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import CAPACITY
@@ -55,6 +56,15 @@ class OptionExploration:
         run, wide = self._to_fixpoint(root, (root.sink, *beside), before[1:])
         return run, beside, (narrow, wide)
 
+    def table(self, root: OptionRoot) -> Definition | None:
+        """A function that sets options when it is found in a table, None where there is none."""
+        return next(iter(self._search.tables(self._reached_from(root))), None)
+
+    def _reached_from(self, root: OptionRoot) -> set[Node]:
+        """Every definition that names lead to from where interpretation starts."""
+        starts, graph = (root.definition, *root.then), self._exploration.graph
+        return {node for start in starts for node in graph.closure((root.receiver, start.key))}
+
     def follow(
         self, root: OptionRoot, before: tuple[Relevance, ...] = ()
     ) -> tuple[Run, tuple[str, ...], tuple[Relevance, ...]]:
@@ -73,8 +83,7 @@ class OptionExploration:
         self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Relevance, ...], *also: str
     ) -> tuple[Run, Relevance]:
         program, graph = self._exploration.program, self._exploration.graph
-        starts = (root.definition, *root.then)
-        universe = {node for start in starts for node in graph.closure((root.receiver, start.key))}
+        universe = self._reached_from(root)
         relevant = dict.fromkeys((*wanted, *also), program.base_names(root.options))
         until: dict[str, Position] = dict.fromkeys((*wanted, *also), ALWAYS)
         for found in before:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Final
 
 from analyzer.compare.explain import Part
@@ -13,7 +12,7 @@ from analyzer.compare.ladder import Judgement
 from analyzer.compare.outside import in_words
 from analyzer.compare.pairing import Side
 from analyzer.compare.run import Run
-from analyzer.domain.build import leaves, substitute, without_raises
+from analyzer.domain.build import substitute, without_raises
 from analyzer.domain.notation import to_text
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.scenario import DEFAULT_FRACTION, in_result_unit, scenario_inputs, scenario_values, value_term
@@ -21,16 +20,19 @@ from analyzer.domain.terms import NONE, Constant, Scalar, Term
 
 # A longer formula of a setting tells less than what it gives at the witness.
 _LONGEST_SHOWN: Final = 80
-# So many of the values that an option can be set to are tried on what reads it.
-_MOST_VALUES: Final = 4
 
 
 def compare_settings(run: Run) -> None:
     """Report every option whose setting changed, once, for the first quantity that this moves.
 
-    In the formulas an option is what the runner gets; the verdicts of those that read it are about that.
+    In the formulas an option is what the runner gets; the verdicts of those that read it are about that. Where it could
+    not be decided whether an option is set otherwise, a note says so: how options are set is rewritten all the time.
     """
-    found = _changed(run)
+    judged = _judged_settings(run)
+    found = {name: judgement for name, judgement in judged.items() if judgement.kind in (Kind.ROUNDING, Kind.SEMANTIC)}
+    undecided = [name for name, judgement in judged.items() if judgement.kind is Kind.UNDECIDED and _is_read(run, name)]
+    if undecided:
+        run.notes.append(f"what SGLang sets these to is written otherwise, and may be another: {', '.join(undecided)}")
     effects = _Effects(run, found)
     for option, judgement in found.items():
         scenarios = [scenario for scenario in run.scenarios if effects.readers(scenario, option)]
@@ -39,12 +41,30 @@ def compare_settings(run: Run) -> None:
             _report(run, option, judgement, moved)
 
 
-def _changed(run: Run) -> dict[str, Judgement]:
-    """The options that SGLang sets in another way, or may."""
+def _judged_settings(run: Run) -> dict[str, Judgement]:
+    """How the settings of every option relate that has another formula.
+
+    Options that SGLang resolves later, from what only the runner knows, are taken as left to it.
+    """
     before, after = run.base.settings, run.head.settings
-    pairs = {name: (before[name].term, after[name].term) for name in sorted(before.keys() & after.keys())}
-    judged = {name: _judged(run, name, *pair) for name, pair in pairs.items() if pair[0] is not pair[1]}
-    return {name: judgement for name, judgement in judged.items() if judgement.kind >= Kind.ROUNDING}
+    left = {name: _left_alone(run, name) for name in run.rules.anchors["kept_options"]}
+    judged: dict[str, Judgement] = {}
+    for name in sorted(before.keys() & after.keys()):
+        pair = before[name].term, after[name].term
+        if pair[0] is not pair[1]:
+            judged[name] = _judged(run, name, *(substitute(term, left) for term in pair))
+    return judged
+
+
+def _left_alone(run: Run, option: str) -> Term:
+    """What an option is when nobody gives it."""
+    rule = run.rules.symbols.get(option)
+    return NONE if rule is None or rule.default is None else rule.default
+
+
+def _is_read(run: Run, option: str) -> bool:
+    """Whether a formula of either side reads `option`."""
+    return any(option in extraction.inputs for extraction in (run.base, run.head))
 
 
 def _judged(run: Run, option: str, before: Term, after: Term) -> Judgement:
@@ -116,22 +136,9 @@ class _Effects:
         assert formula is not None
         # An option that is set in another way to make a start fail, or to keep it from failing, is no other sizing.
         opened = side.expand(side.settled(without_raises(in_result_unit(formula))))
-        unmoved = Judgement(Kind.IDENTICAL, opened, opened)
-        judged = (
-            self._run.effect(reader, *(side.settled(substitute(opened, {option: value})) for value in pair))
-            for pair in _values(judgement)
-        )
-        return max(judged, key=lambda effect: effect.kind, default=unmoved)
-
-
-def _values(found: Judgement) -> Iterator[tuple[Term, Term]]:
-    """What an option is set to before and after: at the witness, else whatever it can be set to."""
-    if found.witness is not None:
-        yield value_term(found.witness.before), value_term(found.witness.after)
-        return
-    values = [leaf for side in (found.before, found.after) for leaf in leaves(side) or ()]
-    known = [value for value in dict.fromkeys(values) if isinstance(value, Constant)]
-    yield from pairwise((*known[:_MOST_VALUES], NONE) if len(known) == 1 else known[:_MOST_VALUES])
+        assert judgement.witness is not None
+        values = (value_term(judgement.witness.before), value_term(judgement.witness.after))
+        return self._run.effect(reader, *(side.settled(substitute(opened, {option: value})) for value in values))
 
 
 def _report(run: Run, option: str, judgement: Judgement, moved: _Moved) -> None:

@@ -20,10 +20,9 @@ class SettingReading(Reading):
         super().__init__(run, "", "", display)
         self._options = options
         self._names[symbol(GIVEN_FRACTION)] = symbol(USER_FRACTION)
-        self.settings: dict[str, Formula] = {}
 
     def read(self) -> None:
-        """Fill `settings`."""
+        """Fill `definitions` with what each option is set to."""
         for option in self._options:
             given = self._machine.options.given(option)
             if given is None:
@@ -33,4 +32,4 @@ class SettingReading(Reading):
             rule = self._machine.rules.symbols.get(given.name)
             unit = rule.unit if rule is not None else "1"
             term = self._write(value)
-            self.settings[given.name] = Formula(term, unit, unit, None, option, self._locations(value))
+            self.definitions[given.name] = Formula(term, unit, unit, None, option, self._locations(value))
