@@ -22,6 +22,7 @@ def __post_init__(self):
 FIELDS = """
 speculative_algorithm: Optional[str] = None
 tokenizer_workers: int = 1
+attention_backend: Optional[str] = None
 """
 POOL = """
 tokens = self.profile_max_num_token(before)
@@ -142,7 +143,7 @@ def test_two_options_set_to_the_same_values_are_two_changes() -> None:
     assert len({change.fingerprint for change in found.changes}) == len(found.changes) == 2
 
 
-def test_what_only_a_call_outside_decides_is_undecided() -> None:
+def test_what_could_not_be_decided_about_a_setting_is_a_note() -> None:
     text = """
 def _adjust(self):
     import vendor
@@ -150,8 +151,21 @@ def _adjust(self):
     if vendor.is_new(self.model_path):
         self.max_total_tokens = 32_000
 """
-    change = _only(_compared(text.replace("is_new", "is_old"), text))
-    assert (change.kind, change.quantity) == (Kind.UNDECIDED, "max_total_num_tokens")
+    found = _compared(text.replace("is_new", "is_old"), text)
+    assert (found.verdict, found.changes) == (Kind.IDENTICAL, ())
+    assert found.notes == ("what SGLang sets these to is written otherwise, and may be another: max_total_tokens",)
+
+
+def test_an_option_that_the_runner_resolves_later_decides_nothing() -> None:
+    text = f'{BEFORE}    if self.attention_backend == "new":\n        self.max_total_tokens = 1_000\n'
+    assert _compared(text).changes == ()
+
+
+def test_what_a_server_without_a_model_gets_is_no_matter() -> None:
+    text = BEFORE.replace(
+        "def _adjust(self):", 'def _adjust(self):\n    if self.model_path.lower() == "none":\n        return'
+    )
+    assert _compared(text).changes == ()
 
 
 def test_an_option_that_only_one_side_follows_says_nothing() -> None:

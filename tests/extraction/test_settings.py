@@ -103,3 +103,55 @@ def check_server_args(self):
     self.page_size = self.page_size * 2
 """
     assert settings(methods)["page_size"] == "page_size * 2"
+
+
+REGISTRY = """
+TABLE = {}
+
+
+def register(*names):
+    def enter(function):
+        for name in names:
+            TABLE.setdefault(name, []).append(function)
+        return function
+
+    return enter
+
+
+@register("Gemma")
+def small_pages(server_args):
+    return {"page_size": 16}
+
+
+def declared(server_args, name):
+    return [function(server_args) for function in TABLE.get(name, ())]
+"""
+
+
+def test_a_table_of_functions_that_set_options_is_a_gap() -> None:
+    methods = """
+def _adjust(self):
+    from sglang.srt.overrides import declared
+
+    for values in declared(self, self.model_path):
+        for name, value in values.items():
+            setattr(self, name, value)
+"""
+    body = f"{BUDGET}    self._adjust()\n\n{methods}"
+    project = minimal_project({"sglang/srt/overrides.py": REGISTRY}, config_methods=body)
+    found = extract(draw(project), shipped_rules(), SETTINGS)
+    assert found.settings == {}
+    (gap,) = found.gaps
+    assert (gap.path, gap.construct) == ("python/sglang/srt/overrides.py", "@register('Gemma')")
+    assert gap.reason == "what sets options is looked up in a table of functions"
+
+
+def test_what_is_not_followed_in_a_setting_is_a_gap_of_that_option() -> None:
+    methods = """
+def _adjust(self):
+    while self.page_size < self.tp_size:
+        self.page_size = self.page_size * 2
+"""
+    body = f"{BUDGET}    self._adjust()\n\n{methods}"
+    found = extract(draw(minimal_project(config_methods=body)), shipped_rules(), SETTINGS)
+    assert [gap.affects for gap in found.gaps] == [("page_size",)]
