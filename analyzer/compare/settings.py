@@ -47,13 +47,12 @@ def _judged_settings(run: Run) -> dict[str, Judgement]:
     Options that SGLang resolves later, from what only the runner knows, are taken as left to it.
     """
     before, after = run.base.settings, run.head.settings
+    names = [name for name in sorted(before.keys() & after.keys()) if before[name].term is not after[name].term]
+    if not names:
+        return {}
     left = {name: _left_alone(run, name) for name in run.rules.anchors["kept_options"]}
-    judged: dict[str, Judgement] = {}
-    for name in sorted(before.keys() & after.keys()):
-        pair = before[name].term, after[name].term
-        if pair[0] is not pair[1]:
-            judged[name] = _judged(run, name, *(substitute(term, left) for term in pair))
-    return judged
+    sides = {name: (substitute(before[name].term, left), substitute(after[name].term, left)) for name in names}
+    return {name: _judged(run, name, *pair) for name, pair in sides.items()}
 
 
 def _left_alone(run: Run, option: str) -> Term:
