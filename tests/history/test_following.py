@@ -24,6 +24,7 @@ _NINE = """
     def __post_init__(self):
         if self.mem_fraction_static is None:
             self.mem_fraction_static = 0.9
+        self.page_size = 2 * self.page_size
 """
 _EIGHT = """
     def __post_init__(self):
@@ -31,6 +32,7 @@ _EIGHT = """
 
     def adjust(self):
         self.mem_fraction_static = 0.8
+        self.page_size = 16
 """
 _PREPARE = """
     def prepare(self):
