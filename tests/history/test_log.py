@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analyzer import api
 from analyzer.domain.report import Kind, LogReport
+from analyzer.domain.rules import ROOTS
 from analyzer.render.formats import render
 from analyzer.render.page import Page
 from tests.history.conftest import Repository
@@ -43,7 +44,7 @@ def test_only_commits_that_say_something_else_where_it_was_asked_are_extracted(r
     report = log(repository, "v0.1.0", "main")
     assert report.entries == ()
     assert report.commits == 7
-    assert report.extracted == 4, "the start and the end, from each of the two roots"
+    assert report.extracted == 2 * len(ROOTS), "the start and the end, from each of the roots"
 
 
 def test_what_a_helper_in_another_file_does_counts(repository: Repository) -> None:
