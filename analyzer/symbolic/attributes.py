@@ -361,22 +361,23 @@ class Attributes:
             owner = class_key.rsplit(":", 1)[-1]
             source = f"{owner}.{name}"
             world.input_sources.setdefault(origin.name, {}).setdefault(source, self.machine.span)
-            is_known = source in world.definitions.get(origin.name, {})
-            if not is_known and self._initial(world.objects[target], name) is None:
-                snapshot = state.fork()
-                # The symbol has one formula, whatever the branch assumes in which it is read first.
-                self.machine.backends.assume(snapshot)
-                info = world.objects[target]
-                formula = SymbolFormula(
-                    first=lambda: self._read_as_of(snapshot, target, info, name),
-                    last=lambda: self._define(target, info, name, snapshot),
-                )
-                world.define(origin.name, source, formula)
+            if self._initial(world.objects[target], name) is None:
+                world.define_by(target, origin.name, source, lambda: self._formula(target, name, state))
         elif isinstance(origin, Conditional):
             start, instance = state.fork(), world.objects[target]
             self.machine.backends.assume(start)
             note_kind(world, origin, lambda: self._read_as_of(start, target, instance, name))
         return origin
+
+    def _formula(self, target: Handle, name: str, state: State) -> SymbolFormula:
+        """What an attribute holds that the rules keep as a symbol."""
+        snapshot, info = state.fork(), self.machine.world.objects[target]
+        # The symbol has one formula, whatever the branch assumes in which it is read first.
+        self.machine.backends.assume(snapshot)
+        return SymbolFormula(
+            first=lambda: self._read_as_of(snapshot, target, info, name),
+            last=lambda: self._define(target, info, name, snapshot),
+        )
 
     def _define(self, target: Handle, info: ObjectInfo, name: str, snapshot: State) -> Term:
         """The formula behind a boundary; whoever writes the attribute becomes relevant.

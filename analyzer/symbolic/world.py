@@ -128,6 +128,7 @@ class World:
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     # Symbols for what attributes hold, by each attribute, and symbols for what a call returns.
     definitions: dict[str, dict[str, SymbolFormula]] = field(default_factory=dict)
+    _defined_by: dict[tuple[str, str], int] = field(default_factory=dict)
     call_definitions: dict[str, SymbolFormula] = field(default_factory=dict)
     # When something that takes memory of the device is done first, by its name.
     steps: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -168,10 +169,19 @@ class World:
         """The symbol `name` is what `source` holds; the first formula of a source stays."""
         self.definitions.setdefault(name, {}).setdefault(source, formula)
 
+    def define_by(self, owner: Handle, name: str, source: str, formula: Callable[[], SymbolFormula]) -> None:
+        """The symbol `name` is what `owner` holds: of several objects of a class, the one that was made first.
+
+        Those that are made later stand beside it, such as the configuration of a draft model.
+        """
+        number = _number(owner)
+        if number < self._defined_by.get((name, source), number + 1):
+            self._defined_by[name, source] = number
+            self.definitions.setdefault(name, {})[source] = formula()
+
     def is_newer(self, reference: Term, counter: int) -> bool:
         """Whether `reference` was made after the world had counted to `counter`."""
-        number = reference.key.split(":", 1)[0] if isinstance(reference, Handle) else ""
-        return number.isdigit() and int(number) > counter
+        return isinstance(reference, Handle) and _number(reference) > counter
 
     def allocate(self, info: ObjectInfo) -> Handle:
         """A new heap object."""
@@ -190,3 +200,9 @@ class World:
         term = opaque(f"{construct}", args)
         self.opaque_reasons.setdefault(term, (span, construct, reason))
         return term
+
+
+def _number(reference: Handle) -> int:
+    """What the world had counted to when `reference` was made; -1 for what was there before."""
+    number = reference.key.split(":", 1)[0]
+    return int(number) if number.isdigit() else -1
