@@ -390,8 +390,13 @@ class Workspace:
             for name, formula in found.extraction.quantities.items()
             if name not in rules or rules[name].root in roots
         }
-        settings = found.extraction.settings if SETTINGS in roots else {}
-        return replace(found, extraction=replace(found.extraction, quantities=kept, settings=settings))
+        extraction = replace(found.extraction, quantities=kept)
+        if SETTINGS not in roots:
+            known = found.extraction.quantities.keys() | found.extraction.definitions.keys()
+            only_set = found.extraction.settings.keys() - known
+            gaps = tuple(gap for gap in extraction.gaps if not gap.affects or not only_set.issuperset(gap.affects))
+            extraction = replace(extraction, settings={}, gaps=gaps)
+        return replace(found, extraction=extraction)
 
     def _in_clone(self, spec: str) -> Side:
         """A ref of the clone; a folder of that name counts only when there is no such ref."""

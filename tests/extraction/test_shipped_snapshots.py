@@ -52,9 +52,11 @@ def test_a_snapshot_is_what_this_program_finds_in_the_release(
 ) -> None:
     monkeypatch.setenv("SGLANG_ANALYZER_CACHE", str(tmp_path))
     shipped = _SOURCE.load(version).extraction
-    found = api.analyse(str(wheel(version))).extraction
+    list(api.snapshot((str(wheel(version)),), tmp_path / "made"))
+    found = SnapshotSource(tmp_path / "made").load(version).extraction
     assert _terms(found.quantities) == _terms(shipped.quantities)
     assert _terms(found.definitions) == _terms(shipped.definitions)
+    assert _terms(found.settings) == _terms(shipped.settings)
     assert [(gap.construct, gap.reason) for gap in found.gaps] == [(gap.construct, gap.reason) for gap in shipped.gaps]
     assert found.coverage == shipped.coverage
 
