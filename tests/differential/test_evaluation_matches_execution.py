@@ -59,6 +59,7 @@ def test_evaluation_is_what_the_release_computes(version: str, scenario: str) ->
     _check(version, scenario)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", _NEWEST)
 def test_every_size_exists_in_releases_newer_than_the_tool(version: str) -> None:
     rules = _rules()
