@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -587,9 +586,7 @@ def snapshot(
     None means every release; they are spread over processes as by `log`. With `compare` it is also written what
     differs between neighbours in the folder, where what is there is not by this program from these snapshots and rules.
     """
-    from analyzer.adapters.snapshot_source import write_snapshot
     from analyzer.api.workers import WorkerPool
-    from analyzer.application.snapshot import write_snapshots
 
     with _workspace(options) as workspace:
         if refs is None:
@@ -598,9 +595,7 @@ def snapshot(
                 workspace.write_relevance(folder)
             yield from WorkerPool(workspace, workspace.options, Scope()).write(workspace.releases(), folder)
         else:
-            yield from write_snapshots(
-                refs, partial(workspace.snapshot, roots=ROOTS), lambda found: write_snapshot(found, folder)
-            )
+            yield from workspace.write_snapshots(refs, folder)
         if compare:
             from analyzer.api.shipping import write_differences
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -20,7 +20,6 @@ from analyzer.application.history.log import Step, Task
 from analyzer.application.scope import Scope
 from analyzer.domain.history import Found
 from analyzer.domain.report import Change
-from analyzer.domain.rules import ROOTS
 from analyzer.ports import Progress
 
 if TYPE_CHECKING:
@@ -66,13 +65,8 @@ class Worker:
 
     def write(self, task: tuple[str, Path]) -> WrittenSnapshot:
         """The snapshot of one ref, written into a folder."""
-        from analyzer.adapters.snapshot_source import write_snapshot
-        from analyzer.application.snapshot import write_snapshots
-
         ref, folder = task
-        (written,) = write_snapshots(
-            (ref,), partial(self._workspace.snapshot, roots=ROOTS), lambda found: write_snapshot(found, folder)
-        )
+        (written,) = self._workspace.write_snapshots((ref,), folder)
         return written
 
     @cached_property

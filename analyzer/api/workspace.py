@@ -16,7 +16,7 @@ from analyzer import __version__
 from analyzer.application.side import Side
 from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import QUANTITY_ROOTS, RUNNER, SETTINGS, RuleSet
+from analyzer.domain.rules import QUANTITY_ROOTS, ROOTS, RUNNER, SETTINGS, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
 from analyzer.domain.source import Revision
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from analyzer.application.history.memory import Logs
     from analyzer.application.history.recording import Index
     from analyzer.application.scope import Scope
+    from analyzer.application.snapshot import WrittenSnapshot
 
 # Adapters are imported where they are chosen: a warm run needs few of them, and each costs start-up time.
 # ruff: noqa: PLC0415
@@ -294,6 +295,16 @@ class Workspace:
         from analyzer.application.analysis import Analysis
 
         return Analysis(self.rules, self._store, snapshots.SnapshotJson(), self._extract, _at_once, build=_build_id())
+
+    def write_snapshots(self, refs: Iterable[str], folder: Path) -> Iterator[WrittenSnapshot]:
+        """Write all that is found in each of `refs` into `folder`; a ref that fails does not stop the others."""
+        from analyzer.adapters.snapshot_source import write_snapshot
+        from analyzer.application.snapshot import write_snapshots
+
+        def found(ref: str) -> Snapshot:
+            return self.snapshot(ref, ROOTS)
+
+        return write_snapshots(refs, found, lambda snapshot: write_snapshot(snapshot, folder))
 
     def write_relevance(self, folder: Path) -> None:
         """Keep in `folder` what matters in the newest release of a clone: extracting begins with it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, conjunction
+from analyzer.domain.build import conditional
 from analyzer.domain.terms import NONE, TRUE, Apply, Atom, Term, raising
 from analyzer.symbolic.outcome import Exit, Outcome
 from analyzer.symbolic.state import State, raised
@@ -76,7 +76,7 @@ class Contexts:
                     continue
             state.error = conditional(raised(state.error), state.error, error)
             state.dead = way.state.dead
-            exits.append(Exit(way.kind, conjunction(way.guard), way.value, state, way.span))
+            exits.append(Exit(way.kind, way.guard, way.value, state, way.span))
         return Outcome(fall, exits)
 
     def _leave(self, leave: Term, state: State) -> Term:

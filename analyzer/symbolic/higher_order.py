@@ -23,7 +23,7 @@ class HigherOrder:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def map(self, args: Arguments, keywords: Keywords, state: State) -> Term:  # noqa: ARG002 - it is called as all models are
+    def map(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`map(function, *sequences)`; nothing waits until it is asked for."""
         function, *sequences = args
         columns = [self.machine.sequences.elements(sequence, state) for sequence in sequences]
@@ -36,7 +36,7 @@ class HigherOrder:
             rows.append((guard, self._called_where(guard, function, tuple(item for _, item in row), state)))
         return tuple_of(rows)
 
-    def filter(self, args: Arguments, keywords: Keywords, state: State) -> Term:  # noqa: ARG002 - the same
+    def filter(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`filter(function, sequence)`."""
         function, sequence = args
         elements = self.machine.sequences.elements(sequence, state)
@@ -48,7 +48,7 @@ class HigherOrder:
             kept.append((conjunction(guard, self.machine.truth(answer, state)), item))
         return tuple_of([element for element in kept if element[0] is not FALSE])
 
-    def partial(self, args: Arguments, keywords: Keywords, state: State) -> Term:  # noqa: ARG002 - the same
+    def partial(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`functools.partial(function, ...)`."""
         reference = self.machine.world.fresh("partial")
         self.machine.world.partial[reference] = (args[0], args[1:], dict(keywords))

@@ -61,7 +61,7 @@ class Comprehensions:
         if row.heap is not before:
             done = state.fork()
             done.share_heap(row)
-            state.become(done if guard is TRUE else self.machine.merge(guard, done, state.fork()))
+            state.become(done if guard is TRUE else self.machine.merge(guard, done, state))
         return value
 
     @contextmanager

@@ -128,8 +128,9 @@ class World:
     sink_writes: list[tuple[Term, str, tuple[str, ...], Span, tuple[int, ...]]] = field(default_factory=list)
     # Symbols for what attributes hold, by each attribute, and symbols for what a call returns.
     definitions: dict[str, dict[str, SymbolFormula]] = field(default_factory=dict)
-    _defined_by: dict[tuple[str, str], int] = field(default_factory=dict)
     call_definitions: dict[str, SymbolFormula] = field(default_factory=dict)
+    # When the object was made that a symbol has its formula from, by the symbol and the attribute.
+    _defined_by: dict[tuple[str, str], int] = field(default_factory=dict)
     # When something that takes memory of the device is done first, by its name.
     steps: dict[str, tuple[int, ...]] = field(default_factory=dict)
     # For a symbol that tells kinds apart: what is there, or None, for each kind that was asked about.

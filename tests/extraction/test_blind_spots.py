@@ -9,9 +9,8 @@ import pytest
 from analyzer.adapters.snapshot_source import SnapshotSource
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.notation import to_text
-from tests.support.project import MACHINE, RUNNER, WORKER, extract_project, extracted, minimal_project, outcome
+from tests.support.project import COUNT, MACHINE, RUNNER, WORKER, extract_project, extracted, minimal_project, outcome
 
-COUNT: Final = "n = self.profile_max_num_token(before)\n"
 STORED: Final = "\nself.max_total_num_tokens = n"
 # From here on the contract holds; the releases before it are read as they were.
 _SINCE: Final = "v0.5.9"

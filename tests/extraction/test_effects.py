@@ -11,6 +11,7 @@ from analyzer.domain.report import Kind
 from analyzer.domain.terms import constant, symbols_of
 from tests.support.comparing import compare_extractions
 from tests.support.project import (
+    COUNT,
     MACHINE,
     RUNNER,
     SERVER_ARGS,
@@ -24,7 +25,6 @@ from tests.support.project import (
     shipped_rules,
 )
 
-COUNT = "n = self.profile_max_num_token(before)\n"
 FRACTION = "int((available_gpu_memory - pre_model_load_memory * (1 - {})) * GIB // cell)"
 
 ADJUSTED = {

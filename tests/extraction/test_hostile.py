@@ -7,6 +7,7 @@ import pytest
 from analyzer.domain.errors import AnchorNotFoundError, ExtractionError, SourceSyntaxError
 from analyzer.domain.extraction import Extraction
 from tests.support.project import (
+    COUNT,
     MODEL_CONFIG,
     RUNNER,
     SERVER_ARGS,
@@ -18,7 +19,6 @@ from tests.support.project import (
     minimal_project,
 )
 
-COUNT = "n = self.profile_max_num_token(before)\n"
 SINK = "\nself.max_total_num_tokens = n"
 
 

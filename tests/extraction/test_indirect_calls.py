@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.project import disagreements, extracted
+from tests.support.project import COUNT, disagreements, extracted
 
-COUNT = "n = self.profile_max_num_token(before)\n"
 MODULE = """
 class Acc:
     def __init__(self):

@@ -6,6 +6,7 @@ import pytest
 
 from analyzer.domain.extraction import Extraction
 from tests.support.project import (
+    COUNT,
     MACHINE,
     RUNNER,
     SERVER_ARGS,
@@ -16,7 +17,6 @@ from tests.support.project import (
 )
 
 HALVED = "self.max_total_num_tokens = self.profile_max_num_token(before) // 2"
-COUNT = "n = self.profile_max_num_token(before)\n"
 
 
 def agrees(extraction: Extraction, expression: str) -> None:

@@ -256,6 +256,9 @@ def extracted(files: Mapping[str, str] | None = None, /, **parts: str) -> Extrac
     return extract_project(minimal_project(files, **parts))
 
 
+# The statement of a pool that counts its tokens.
+COUNT = "n = self.profile_max_num_token(before)\n"
+
 MACHINE: Mapping[str, Value] = {
     "available_gpu_memory": 61.37,
     "pre_model_load_memory": 78.52,

@@ -6,9 +6,7 @@ import pytest
 
 from analyzer.domain.notation import to_text
 from analyzer.domain.terms import Constant, Handle, Raise, walk
-from tests.support.project import MACHINE, disagreements, extracted, outcome
-
-COUNT = "n = self.profile_max_num_token(before)\n"
+from tests.support.project import COUNT, MACHINE, disagreements, extracted, outcome
 
 
 def text(quantity: str, **parts: str) -> str:
