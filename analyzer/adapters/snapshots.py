@@ -93,6 +93,7 @@ class _Stored(msgspec.Struct, frozen=True):
     manifest: dict[str, str | None]
     calls: tuple[_StoredCall, ...]
     settings: dict[str, _StoredFormula]
+    setting_gaps: tuple[Gap, ...]
     nodes: list[list[Any]]
     names: list[str]
 
@@ -129,6 +130,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         manifest=dict(sorted(found.manifest.items())),
         calls=tuple(_store_call(call, names) for call in found.calls),
         settings=_store_formulas(found.settings, table, names),
+        setting_gaps=found.setting_gaps,
         nodes=table.nodes,
         names=names.names,
     )
@@ -252,6 +254,7 @@ def _restore(stored: _Stored, terms: list[Term]) -> Extraction:
         manifest=stored.manifest,
         calls=tuple(_restore_call(call, stored.names) for call in stored.calls),
         settings=_restore_formulas(stored.settings, terms, stored.names),
+        setting_gaps=stored.setting_gaps,
     )
 
 

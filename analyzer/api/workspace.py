@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 from analyzer import __version__
 from analyzer.application.side import Side
 from analyzer.domain.errors import AnalyzerError, RepositoryError, UnknownRefError, UsageError
-from analyzer.domain.extraction import Extraction
+from analyzer.domain.extraction import Extraction, without_settings
 from analyzer.domain.rules import QUANTITY_ROOTS, ROOTS, RUNNER, SETTINGS, RuleSet
 from analyzer.domain.settings import Settings
 from analyzer.domain.snapshot import Snapshot
@@ -403,10 +403,7 @@ class Workspace:
         }
         extraction = replace(found.extraction, quantities=kept)
         if SETTINGS not in roots:
-            known = found.extraction.quantities.keys() | found.extraction.definitions.keys()
-            only_set = found.extraction.settings.keys() - known
-            gaps = tuple(gap for gap in extraction.gaps if not gap.affects or not only_set.issuperset(gap.affects))
-            extraction = replace(extraction, settings={}, gaps=gaps)
+            extraction = without_settings(extraction)
         return replace(found, extraction=extraction)
 
     def _in_clone(self, spec: str) -> Side:

@@ -11,8 +11,8 @@ from typing import Final, Protocol
 
 from analyzer import __version__
 from analyzer.domain.errors import AnalyzerError, ExtractionError, SnapshotError
-from analyzer.domain.extraction import Extraction, Gap, joined
-from analyzer.domain.rules import ROOTS, RuleSet
+from analyzer.domain.extraction import Extraction, Gap, joined, with_settings
+from analyzer.domain.rules import ROOTS, SETTINGS, RuleSet
 from analyzer.domain.snapshot import SCHEMA_VERSION, Snapshot
 from analyzer.domain.source import Revision
 from analyzer.ports import BlobStore, SourceTree
@@ -97,21 +97,24 @@ class Analysis:
             except ExtractionError as error:
                 found = without(found, root, str(error), self._rules)
             else:
-                found = together(found, more)
+                found = together(found, more, root)
         return found
 
 
-def together(found: Snapshot, more: Snapshot) -> Snapshot:
-    """What two explorations of one ref found; the first one names the entry and the path."""
-    extraction = joined(found.extraction, more.extraction)
+def together(found: Snapshot, more: Snapshot, root: str) -> Snapshot:
+    """`found` and what an exploration of the ref from `root` found too; the first one names the entry and the path."""
+    join = with_settings if root == SETTINGS else joined
+    extraction = join(found.extraction, more.extraction)
     return replace(found, extraction=extraction, units={**more.units, **found.units})
 
 
 def without(found: Snapshot, root: str, error: str, rules: RuleSet) -> Snapshot:
     """`found` where the exploration from `root` failed: what it would have found is a gap."""
     names = tuple(rule.name for rule in rules.quantities.values() if rule.root == root)
-    gaps = (*found.extraction.gaps, Gap("", 0, f"from the {root}", error, names))
-    return replace(found, extraction=replace(found.extraction, gaps=gaps))
+    gap, extraction = Gap("", 0, f"from the {root}", error, names), found.extraction
+    if root == SETTINGS:
+        return replace(found, extraction=replace(extraction, setting_gaps=(*extraction.setting_gaps, gap)))
+    return replace(found, extraction=replace(extraction, gaps=(*extraction.gaps, gap)))
 
 
 def units_of(extraction: Extraction, rules: RuleSet) -> dict[str, str]:

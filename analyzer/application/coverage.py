@@ -24,7 +24,7 @@ def _of_release(release: str, load: Callable[[str], Snapshot], rules: RuleSet) -
     extraction = found.extraction
     inputs = {name.split(".", 1)[0] for name in (*extraction.inputs, *rules.symbols)}
     calls = tuple(OpaqueCall(name, _reason(name, rules, inputs)) for name in extraction.coverage.opaque_calls)
-    return ReleaseCoverage(release, found.revision, extraction.coverage, extraction.gaps, calls)
+    return ReleaseCoverage(release, found.revision, extraction.coverage, extraction.every_gap, calls)
 
 
 def _reason(name: str, rules: RuleSet, inputs: Collection[str]) -> str:

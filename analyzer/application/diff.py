@@ -138,7 +138,7 @@ def _report_lost(
         verdict=Kind.LOST,
         verdicts=verdicts,
         changes=(change,),
-        gaps=base.extraction.gaps,
+        gaps=base.extraction.every_gap,
         coverage={"base": base.extraction.coverage},
         base_path=base.extraction.hops,
         head_path=(),
@@ -175,7 +175,7 @@ def lost_rule(rules: RuleSet) -> str:
 
 def _all_gaps(base: Extraction, head: Extraction) -> tuple[Gap, ...]:
     """The gaps of both sides, one that both have once and where head has it."""
-    return (*head.gaps, *(gap for gap in base.gaps if gap not in head.gaps))
+    return (*head.every_gap, *(gap for gap in base.every_gap if gap not in head.every_gap))
 
 
 def resolution_notes(*revisions: Revision) -> tuple[str, ...]:

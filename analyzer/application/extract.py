@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final
 
 from analyzer.application.discovery import Exploration, UnsettledError
 from analyzer.application.history.recording import Index, Recorder
@@ -21,6 +22,9 @@ from analyzer.ports import SourceTree
 from analyzer.symbolic.option_reading import OptionReading
 from analyzer.symbolic.reading import Reading
 from analyzer.symbolic.setting_reading import SettingReading
+
+# How much of the code the formulas cover is not for settings to say.
+_NOTHING: Final = Coverage(0, 0, 0, 0, ())
 
 
 def extract(tree: SourceTree, rules: RuleSet, root: str, likely: Relevance | None = None) -> Extraction:
@@ -153,18 +157,17 @@ def _extract_settings(
         gap = Gap(
             place, table.line, f"@{table.decorators[0]}", "what sets options is looked up in a table of functions"
         )
-        return Explored(_of_settings(root.definition.qualname, {}, (gap,), Coverage(0, 0, 0, 0, ()), exploration), ())
+        return Explored(_of_settings(root.definition.qualname, {}, (gap,), exploration), ())
     run, followed, settled = options.follow(root, before)
     with deep_recursion():
         reading = SettingReading(run, followed, tree.display_path)
         reading.read()
-    coverage = reading.coverage(exploration.modules)
     entry = root.definition.qualname
-    return Explored(_of_settings(entry, reading.definitions, reading.gaps(), coverage, exploration), settled)
+    return Explored(_of_settings(entry, reading.definitions, reading.gaps(), exploration), settled)
 
 
 def _of_settings(
-    entry: str, settings: Mapping[str, Formula], gaps: tuple[Gap, ...], coverage: Coverage, exploration: Exploration
+    entry: str, settings: Mapping[str, Formula], gaps: tuple[Gap, ...], exploration: Exploration
 ) -> Extraction:
     """An extraction that holds settings alone."""
     return Extraction(
@@ -173,10 +176,11 @@ def _of_settings(
         definitions={},
         inputs={},
         hops=(),
-        gaps=gaps,
-        coverage=coverage,
+        gaps=(),
+        coverage=_NOTHING,
         unit_conversions=(),
         unit_findings=(),
         manifest=exploration.manifest,
         settings=dict(sorted(settings.items())),
+        setting_gaps=gaps,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzer.domain.source import Span
 from analyzer.domain.terms import Term
@@ -119,6 +119,7 @@ class Extraction:
     `quantities` are the tracked ones; `definitions` give each sub-quantity symbol its own formula. `settings` say what
     SGLang makes of an option before the runner reads it: the option's own symbol in it is what the user gave, while in
     the formulas it is what the runner gets.
+    `setting_gaps` are what could not be followed on the way to the settings; no formula depends on them.
     `manifest` maps every path that was looked at to its blob id, None for an absence.
     """
 
@@ -134,18 +135,23 @@ class Extraction:
     manifest: Mapping[str, str | None]
     calls: tuple[Call, ...] = ()
     settings: Mapping[str, Formula] = field(default_factory=dict)
+    setting_gaps: tuple[Gap, ...] = ()
+
+    @property
+    def every_gap(self) -> tuple[Gap, ...]:
+        """What could not be followed, in the formulas and on the way to the settings."""
+        return self.gaps + self.setting_gaps
 
 
 def joined(first: Extraction, second: Extraction) -> Extraction:
     """What two explorations of one ref found together; the first one names the entry and the path."""
     manifest = {**second.manifest, **first.manifest}
     coverage = (first.coverage, second.coverage)
-    return Extraction(
-        entry=first.entry,
+    return replace(
+        first,
         quantities={**second.quantities, **first.quantities},
         definitions={**second.definitions, **first.definitions},
         inputs={**second.inputs, **first.inputs},
-        hops=first.hops,
         gaps=(*first.gaps, *second.gaps),
         coverage=Coverage(
             sum(blob is not None for blob in manifest.values()),
@@ -157,6 +163,15 @@ def joined(first: Extraction, second: Extraction) -> Extraction:
         unit_conversions=(*first.unit_conversions, *second.unit_conversions),
         unit_findings=(*first.unit_findings, *second.unit_findings),
         manifest=manifest,
-        calls=first.calls,
-        settings={**second.settings, **first.settings},
     )
+
+
+def with_settings(found: Extraction, more: Extraction) -> Extraction:
+    """The formulas of `found` and the settings of `more`; how much was covered is said of the formulas alone."""
+    manifest = {**more.manifest, **found.manifest}
+    return replace(found, settings=more.settings, setting_gaps=more.setting_gaps, manifest=manifest)
+
+
+def without_settings(found: Extraction) -> Extraction:
+    """The formulas of `found` alone."""
+    return replace(found, settings={}, setting_gaps=())

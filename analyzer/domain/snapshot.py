@@ -9,7 +9,7 @@ from typing import Final
 from analyzer.domain.extraction import Extraction
 from analyzer.domain.source import Revision
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 
 @dataclass(frozen=True, slots=True)

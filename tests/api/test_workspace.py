@@ -14,12 +14,12 @@ from analyzer.adapters.rules import load_rules
 from analyzer.adapters.snapshot_source import write_snapshot
 from analyzer.api.workspace import Silent
 from analyzer.domain.errors import AnchorNotFoundError
-from analyzer.domain.extraction import Extraction
+from analyzer.domain.extraction import Extraction, with_settings
 from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import RUNNER, RuleSet
 from analyzer.domain.source import Revision
 from analyzer.ports import SourceTree
-from tests.support.samples import extraction, snapshot, write_rules
+from tests.support.samples import extraction, settings, snapshot, write_rules
 
 FILE = "python/sglang/srt/model_executor/model_runner.py"
 
@@ -151,6 +151,17 @@ def test_a_release_comes_from_its_snapshot_when_there_is_no_clone(world: World) 
     notes = Notes()
     assert api.analyse("0.4", options=world.options(notes=notes)).extraction == extraction()
     assert notes.lines == ["no clone of SGLang here: 0.4 is taken from a snapshot"]
+
+
+def test_what_stops_the_settings_is_a_gap_only_where_settings_are_compared(world: World) -> None:
+    rules = load_rules(world.rules)
+    found = with_settings(extraction(), settings())
+    for version, commit in (("v0.4.0", "a" * 40), ("v0.5.0", "b" * 40)):
+        stored = snapshot(Revision(version, version, commit, version[1:]))
+        write_snapshot(replace(stored, extraction=found, rules_digest=rules.digest), world.root / "snapshots")
+    shown = api.show("v0.4.0", options=world.options())
+    assert (shown.gaps, shown.coverage) == (extraction().gaps, extraction().coverage)
+    assert api.diff("v0.4.0", "v0.5.0", options=world.options()).gaps == extraction().gaps + settings().setting_gaps
 
 
 def test_a_snapshot_of_other_rules_is_the_last_resort(world: World) -> None:

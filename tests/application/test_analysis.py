@@ -10,13 +10,13 @@ import pytest
 
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.snapshots import SnapshotJson
-from analyzer.application.analysis import Analysis, Request, is_immutable
+from analyzer.application.analysis import Analysis, Request, is_immutable, without
 from analyzer.domain.errors import AnalyzerError, ExtractionError
 from analyzer.domain.extraction import Extraction
-from analyzer.domain.rules import ROOTS, RUNNER, RuleSet
+from analyzer.domain.rules import ROOTS, RUNNER, SETTINGS, RuleSet
 from analyzer.domain.source import Revision, SourceFile
 from analyzer.ports import SourceTree
-from tests.support.samples import extraction, write_rules
+from tests.support.samples import extraction, snapshot, write_rules
 
 MANIFEST = extraction().manifest
 
@@ -60,6 +60,7 @@ class Harness:
 
     def __init__(self, rules: RuleSet) -> None:
         self.store = Memory()
+        self.rules = rules
         self.extracted = 0
         self.opened = 0
         self.together: list[int] = []
@@ -161,6 +162,13 @@ def test_what_is_not_known_yet_is_extracted_at_the_same_time(harness: Harness) -
     assert harness.extracted == 3
     harness.analysis.snapshot(harness.request(tree("4" * 40, {**tree("").blobs, "sglang/srt/absent.py": "f" * 40})))
     assert harness.together == [2, len(ROOTS)]
+
+
+def test_settings_that_cannot_be_extracted_are_a_gap_of_no_formula(harness: Harness) -> None:
+    found = without(snapshot(), SETTINGS, "no class of options", harness.rules).extraction
+    assert found.gaps == extraction().gaps
+    assert [gap.reason for gap in found.setting_gaps] == ["no class of options"]
+    assert found.every_gap == found.gaps + found.setting_gaps
 
 
 def test_only_object_ids_are_immutable() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.application.extract import extract
 from analyzer.compare import Comparison
-from analyzer.domain.extraction import Extraction, joined
+from analyzer.domain.extraction import Extraction, with_settings
 from analyzer.domain.report import Change, Kind
 from analyzer.domain.rules import RUNNER, SETTINGS
 from tests.support.comparing import compare_extractions
@@ -43,7 +43,7 @@ def _adjust(self):
 def _extracted(methods: str) -> Extraction:
     files = minimal_project(config_methods=FRACTION + methods, fields=FIELDS, pool=POOL)
     sizing, settings = (extract(draw(files), shipped_rules(), root) for root in (RUNNER, SETTINGS))
-    return joined(sizing, settings)
+    return with_settings(sizing, settings)
 
 
 def _compared(after: str, before: str = BEFORE) -> Comparison:

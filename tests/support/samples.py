@@ -209,6 +209,20 @@ def extraction() -> Extraction:
     )
 
 
+def settings() -> Extraction:
+    """What that release sets its options to, with a place on the way that could not be followed."""
+    return replace(
+        extraction(),
+        quantities={},
+        definitions={},
+        gaps=(),
+        coverage=Coverage(0, 0, 0, 0, ()),
+        manifest={"sglang/srt/server_args.py": "d" * 40},
+        settings={"page_size": formula("64 if use_mla_backend else page_size", "token")},
+        setting_gaps=(Gap(SPAN.path, 700, "@register", "found in a table of functions"),),
+    )
+
+
 def snapshot(revision: Revision = REVISION) -> Snapshot:
     """A snapshot of the made-up release."""
     return Snapshot(revision, extraction(), "0.1.0", "d" * 64, {"tp_size": "1"})

@@ -42,7 +42,7 @@ def document_release(
         hops=extraction.hops,
         conversions=extraction.unit_conversions,
         unit_findings=extraction.unit_findings,
-        gaps=extraction.gaps,
+        gaps=extraction.every_gap,
         coverage=extraction.coverage,
     )
 

@@ -13,7 +13,7 @@ def same_formula(base: Extraction, head: Extraction) -> bool:
         and base.definitions == head.definitions
         and base.inputs == head.inputs
         and base.settings == head.settings
-        and base.gaps == head.gaps
+        and base.every_gap == head.every_gap
         and _places(base) == _places(head)
     )
 

@@ -77,5 +77,5 @@ class StepComparisons:
             if point.error:
                 found = without(found, root, point.error, self._rules)
             else:
-                found = together(found, self._codec.decode(point.content))
+                found = together(found, self._codec.decode(point.content), root)
         return found

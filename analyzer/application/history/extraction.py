@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from analyzer import __version__
 from analyzer.application.analysis import SnapshotCodec, units_of
 from analyzer.domain.errors import ExtractionError
-from analyzer.domain.extraction import Coverage, Extraction, Formula
+from analyzer.domain.extraction import Coverage, Extraction, Formula, Gap
 from analyzer.domain.history import Found
 from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import RuleSet
@@ -98,15 +98,20 @@ class CommitExtractions:
             definitions=_placeless(extraction.definitions),
             inputs={name: replace(facts, source_names=(), locations=()) for name, facts in extraction.inputs.items()},
             hops=(),
-            gaps=tuple(sorted((replace(gap, path="", line=0) for gap in extraction.gaps), key=repr)),
+            gaps=_nowhere(extraction.gaps),
             coverage=_NOTHING,
             unit_conversions=(),
             unit_findings=(),
             manifest={},
             calls=(),
             settings=_placeless(extraction.settings),
+            setting_gaps=_nowhere(extraction.setting_gaps),
         )
         return hashlib.sha256(self._codec.encode(Snapshot(_NOWHERE, formulas, "", ""))).hexdigest()
+
+
+def _nowhere(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
+    return tuple(sorted((replace(gap, path="", line=0) for gap in gaps), key=repr))
 
 
 def _placeless(formulas: Mapping[str, Formula]) -> dict[str, Formula]:
