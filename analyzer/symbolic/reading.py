@@ -425,7 +425,7 @@ class Reading:
 
     def gaps(self) -> tuple[Gap, ...]:
         """Every place that was not followed and that a formula depends on."""
-        reasons = {self._write(self._named(term)): entry for term, entry in self._machine.world.opaque_reasons.items()}
+        reasons = self._unknowns()
         found: dict[tuple[str, int, str], set[str]] = {}
         why: dict[tuple[str, int, str], str] = {}
         for name, formula in (*self.quantities.items(), *self.definitions.items()):
@@ -440,12 +440,23 @@ class Reading:
                     why[key] = reason
         return tuple(Gap(*key, why[key], tuple(sorted(names))) for key, names in sorted(found.items()))
 
+    def _unknowns(self) -> dict[Term, tuple[Span, str, str]]:
+        """Everything that was not followed, as it is written in a formula; with the place, what it is, and why."""
+        reasons = self._machine.world.opaque_reasons
+        found: dict[Term, tuple[Span, str, str]] = {}
+        done = 0
+        # Writing one evaluates what was put off in it, which may meet others.
+        while done < len(reasons):
+            for term, entry in list(reasons.items())[done:]:
+                found[self._write(self._named(term))] = entry
+                done += 1
+        return found
+
     def coverage(self, modules: int) -> Coverage:
         """How much was explored, what was decided and what stayed opaque."""
         world = self._machine.world
         terms = (term for f in self.quantities.values() for term in (f.term, f.error) if term is not None)
-        gaps = {self._write(self._named(term)) for term in world.opaque_reasons}
-        found = opaque_calls(terms, gaps, self._machine.rules.anchors["machine_readings"])
+        found = opaque_calls(terms, self._unknowns(), self._machine.rules.anchors["machine_readings"])
         decided = sum(world.guards.values())
         undecided = len(world.guards) - decided
         return Coverage(modules, len(world.functions_run), decided, undecided, tuple(sorted(found)))

@@ -122,3 +122,16 @@ def test_a_method_that_a_subclass_writes_anew_is_a_gap() -> None:
     (gap,) = counted("n = current.reserve()").gaps
     assert gap.construct == "current.reserve"
     assert "subclasses write anew" in gap.reason
+
+
+def test_a_variable_that_only_an_unknown_reads_is_met_while_the_gaps_are_written() -> None:
+    pool = """
+        tokens = self.profile_max_num_token(before)
+        for row in external.rows():
+            pair = external.pair((row, self.limit()))
+            tokens = tokens - row
+        self.max_total_num_tokens = tokens
+    """
+    limit = "def limit(self):\n    return LIMIT"
+    found = extracted(pool=pool, methods=limit, imports="import external", module="LIMIT = external.limit(3)")
+    assert [gap.construct for gap in found.gaps] == ["loop:tokens"]

@@ -141,7 +141,7 @@ def _adjust(self):
     project = minimal_project({"sglang/srt/overrides.py": REGISTRY}, config_methods=body)
     found = extract(draw(project), shipped_rules(), SETTINGS)
     assert found.settings == {}
-    (gap,) = found.gaps
+    (gap,) = found.setting_gaps
     assert (gap.path, gap.construct) == ("python/sglang/srt/overrides.py", "@register('Gemma')")
     assert gap.reason == "what sets options is looked up in a table of functions"
 
@@ -154,4 +154,4 @@ def _adjust(self):
 """
     body = f"{BUDGET}    self._adjust()\n\n{methods}"
     found = extract(draw(minimal_project(config_methods=body)), shipped_rules(), SETTINGS)
-    assert [gap.affects for gap in found.gaps] == [("page_size",)]
+    assert [gap.affects for gap in found.setting_gaps] == [("page_size",)]
