@@ -6,9 +6,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from analyzer.domain.errors import WorkerError
 
 Result = TypeVar("Result")
 
@@ -30,10 +34,23 @@ def run_all(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
         return [task() for task in tasks]
     _tasks = tasks
     try:
-        with ProcessPoolExecutor(count, multiprocessing.get_context("fork"), initializer=end_quietly) as pool:
+        with (
+            noticing_the_end_of_a_worker(),
+            ProcessPoolExecutor(count, multiprocessing.get_context("fork"), initializer=end_quietly) as pool,
+        ):
             return list(pool.map(_run, range(len(tasks))))
     finally:
         _tasks = ()
+
+
+@contextmanager
+def noticing_the_end_of_a_worker() -> Iterator[None]:
+    """Say so when a process of a pool is gone, as the system ends one for want of memory. Raises WorkerError."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        what = "a worker process was ended from outside"
+        raise WorkerError(what, hint="look for want of memory, and try again: what is done is remembered") from error
 
 
 def _run(index: int) -> Any:

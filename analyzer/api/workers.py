@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from analyzer.adapters.workers import end_quietly
+from analyzer.adapters.workers import end_quietly, noticing_the_end_of_a_worker
 from analyzer.application.history.line import Followed
 from analyzer.application.history.log import Step, Task
 from analyzer.application.scope import Scope
@@ -153,11 +153,12 @@ class WorkerPool:
             others = multiprocessing.active_children()
             executor = ProcessPoolExecutor(count, context, initializer=_start, initargs=(self._options, self._scope))
             try:
-                with _uninterrupted():
+                with noticing_the_end_of_a_worker(), _uninterrupted():
                     chosen = order[start : start + count * _TASKS]
                     futures = {executor.submit(_do, work, tasks[number]): number for number in chosen}
                 for future in as_completed(futures):
-                    results[futures[future]] = future.result()
+                    with noticing_the_end_of_a_worker():
+                        results[futures[future]] = future.result()
                     yield futures[future]
             except BaseException:
                 executor.shutdown(wait=False, cancel_futures=True)

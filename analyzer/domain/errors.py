@@ -48,6 +48,10 @@ class SnapshotError(AnalyzerError):
     """A stored snapshot is damaged or was written by an incompatible version."""
 
 
+class WorkerError(AnalyzerError):
+    """A process that did a part of the work was ended from outside."""
+
+
 class ExtractionError(AnalyzerError):
     """The formula could not be extracted from a ref."""
 

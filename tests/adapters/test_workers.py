@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import zipfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from analyzer.adapters.git import GitRepository
 from analyzer.adapters.wheel import ArchiveSource
 from analyzer.adapters.workers import run_all
+from analyzer.domain.errors import WorkerError
 from analyzer.domain.source import Revision
 from analyzer.ports import SourceTree
 from tests.adapters.conftest import Git
@@ -49,3 +54,12 @@ def test_forked_processes_read_one_clone_at_the_same_time(tmp_path: Path, git: G
     git(tmp_path, "commit", "-qm", "One")
     with GitRepository(tmp_path) as repository:
         _check(repository.tree(repository.resolve("HEAD")))
+
+
+def _end() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_the_end_of_a_worker_is_one_line() -> None:
+    with pytest.raises(WorkerError, match="a worker process was ended from outside"):
+        run_all([_end, _end])
