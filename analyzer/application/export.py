@@ -33,7 +33,7 @@ from analyzer.domain.terms import (
 _SHORT: Final = 3
 _OF_NUMBERS: Final = frozenset(
     {"|", "^", "&", "<<", ">>", "+", "-", "*", "/", "//", "%", "neg", "**", "int", "float", "float32", "min", "max"}
-    | {"round", "abs", "ceil", "floor", "gcd", "lcm", "sum", "rank_min"}
+    | {"round", "abs", "ceil", "floor", "gcd", "lcm", "bit_length", "sum", "rank_min"}
 )
 
 

@@ -39,9 +39,9 @@ from analyzer.domain.terms import (
 _NUMBER_KINDS: Final = frozenset({"integer", "real", "memory"})
 _MAX_EXPONENT: Final = 6
 # Calls that give a whole number, or one that is never negative, whatever they are applied to.
-_WHOLE_CALLS: Final = frozenset({"len", "gcd", "lcm", "|", "^", "&", "<<", ">>"})
+_WHOLE_CALLS: Final = frozenset({"len", "bit_length", "gcd", "lcm", "|", "^", "&", "<<", ">>"})
 _UNORDERED_CALLS: Final = frozenset({"gcd", "lcm", "|", "&", "^"})
-_COUNTING_CALLS: Final = frozenset({"len", "gcd", "lcm"})
+_COUNTING_CALLS: Final = frozenset({"len", "bit_length", "gcd", "lcm"})
 
 
 class Normaliser:

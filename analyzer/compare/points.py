@@ -23,7 +23,7 @@ _REALS: Final = (0.5, 0.25, 1.0, 2.0, 10.0, 64.0)
 _GUESSES: Final = (8, 1, 2, 3, 5, 64, 4096, 60 << 30)
 _OPERATORS: Final = frozenset({"+", "-", "*", "/", "//", "%", "neg", "**", "<<", ">>"})
 _FUNCTIONS: Final = frozenset({"int", "float", "round", "abs", "ceil", "floor", "float32", "min", "max", "sum"})
-_ARITHMETIC: Final = _OPERATORS | _FUNCTIONS | {"gcd", "lcm"}
+_ARITHMETIC: Final = _OPERATORS | _FUNCTIONS | {"gcd", "lcm", "bit_length"}
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 _EQUAL: Final = frozenset({"==", "!=", "is", "is not"})
 _MEMBERSHIP: Final = frozenset({"in", "not in"})

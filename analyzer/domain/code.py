@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from analyzer.domain.iteration import EACH, FOR, ITERATIONS, is_clause, is_loop_variable
+from analyzer.domain.iteration import BISECTIONS, EACH, FOR, ITERATIONS, is_clause, is_loop_variable
 from analyzer.domain.operators import COMPARISONS, OPERATORS, TYPES, type_names
 from analyzer.domain.source import Span
 from analyzer.domain.terms import (
@@ -28,7 +28,7 @@ from analyzer.domain.terms import (
 
 _CALL: Final = 20
 _TERNARY: Final = 0
-_METHODS: Final = frozenset({"upper", "lower", "strip", "startswith", "endswith"})
+_METHODS: Final = frozenset({"upper", "lower", "strip", "startswith", "endswith", "bit_length"})
 _FROM_MATH: Final = frozenset({"ceil", "floor", "gcd", "lcm"})
 # One rank's view of a value that every rank holds is the value; so is a float32 of it, to all who compare.
 _SAME: Final = frozenset({"rank_min"})
@@ -127,6 +127,10 @@ def _loop(name: str, args: tuple[Term, ...], texts: list[str]) -> str:
         return f"list(dict.fromkeys({row}))" if args[0] is constant("set") else row
     if name == "item":
         return f"{texts[0]}[{texts[1]}]"
+    if name in BISECTIONS:
+        return f"bisect.{name}({texts[0]}, {texts[1]})"
+    if name == "product of":
+        return f"math.prod({texts[0]})"
     return f"{name.removesuffix(' of')}({', '.join(texts)})" if args else identifier(name)
 
 

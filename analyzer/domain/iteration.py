@@ -7,25 +7,36 @@ comprehension; loop variables are numbered, so that renaming one changes nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import islice
-from typing import Final, TypeGuard
+from operator import mul
+from typing import Any, Final, TypeGuard
 
-from analyzer.domain.magnitude import MAX_ELEMENTS, TooLargeError, is_too_large
+from analyzer.domain.magnitude import MAX_ELEMENTS, TooLargeError, compute, is_too_large
 from analyzer.domain.semantics import Evaluator, Lookup, MissingInputError, Off, OversizedError, RaisedError, Value
 from analyzer.domain.terms import Constant, Opaque, Symbol, Term, constant, opaque, symbols_of, walk
 
 EACH: Final = "each"
 FOR: Final = "for"
+
+
+def _product(factors: Sequence[Any]) -> Any:
+    return reduce(lambda product, factor: compute("*", mul, (product, factor)), factors, 1)
+
+
 _REDUCTIONS: Final[Mapping[str, Callable[[Sequence[Value]], Value]]] = {
     "len": len,
     "max of": max,
     "min of": min,
     "sum of": sum,
+    "product of": _product,
     "any": any,
     "all": all,
 }
-_OF_NOTHING: Final[Mapping[str, Value]] = {"len": 0, "sum of": 0, "any": False, "all": True}
-ITERATIONS: Final = frozenset({EACH, "range", "item", *_REDUCTIONS})
+_OF_NOTHING: Final[Mapping[str, Value]] = {"len": 0, "sum of": 0, "product of": 1, "any": False, "all": True}
+# Where a value would go into a sequence in order: behind its equals, or before them.
+BISECTIONS: Final = frozenset({"bisect_right", "bisect_left"})
+ITERATIONS: Final = frozenset({EACH, "range", "item", *_REDUCTIONS, *BISECTIONS})
 
 
 def loop_variable(depth: int) -> Opaque:
@@ -84,6 +95,8 @@ def iterate(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
     if term.name == "item" and term.args[1:] == (constant(0),) and _is_list(term.args[0]):
         first = _comprehension(term.args[0], lookup, evaluator, most=1)
         return first if isinstance(first, Off) else first[0] if first else Off(term.name)
+    if term.name in BISECTIONS:
+        return _bisected(term, lookup, evaluator)
     values = [] if term.name == EACH else [evaluator.value(arg, lookup) for arg in term.args]
     off = next((value for value in values if isinstance(value, Off)), None)
     if off is not None:
@@ -137,6 +150,47 @@ def _comprehension(term: Opaque, lookup: Lookup, evaluator: Evaluator, most: int
     except _UnknownSequenceError as unknown:
         return Off(unknown.name)
     return tuple(dict.fromkeys(rows)) if kind.value == "set" else tuple(rows)
+
+
+def _bisected(term: Opaque, lookup: Lookup, evaluator: Evaluator) -> Value:
+    """Where a value goes into a sequence: only the elements that a search asks for are computed."""
+    keys, wanted = term.args
+    value = evaluator.value(wanted, lookup)
+    found = _keys(keys, _Row(lookup, evaluator))
+    if found is None or isinstance(value, Off):
+        return Off(term.name)
+    count, key = found
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        other = key(middle)
+        if isinstance(other, Off):
+            return other
+        if _belongs_before(term.name, value, other):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _belongs_before(bisection: str, value: Any, other: Any) -> bool:
+    try:
+        return bool(value < other if bisection == "bisect_right" else not other < value)
+    except TypeError as error:
+        raise RaisedError("TypeError", deliberate=False) from error
+
+
+def _keys(term: Term, outer: _Row) -> tuple[int, Callable[[int], Value]] | None:
+    """How many elements a sequence has, and each by its position; None for no sequence."""
+    match term:
+        case Opaque("each", (Constant("list"), Opaque("for", (Opaque() as variable, iterable)), element)):
+            sequence = outer.value(iterable)
+            found = (
+                (lambda at: outer.bind(variable.name, sequence[at]).value(element)) if element is not variable else None
+            )
+        case _:
+            sequence, found = outer.value(term), None
+    return (len(sequence), found or sequence.__getitem__) if _is_sequence(sequence) else None
 
 
 class _UnknownSequenceError(Exception):

@@ -37,7 +37,7 @@ TEXT_LIMIT: Final = 4_000
 _WORTH_A_NAME: Final = 24
 OPEN: Final = 0
 CLOSED: Final = 20
-_METHODS: Final = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
+_METHODS: Final = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith", "bit_length"})
 SCALES: Final = {1 << 30: 30, 1 << 20: 20}
 
 

@@ -95,6 +95,7 @@ OPERATORS: dict[str, Operator] = {
     "floor": Operator(math.floor),
     "gcd": Operator(math.gcd, operands=_MANY),
     "lcm": Operator(math.lcm, operands=_MANY),
+    "bit_length": Operator(int.bit_length),
     "len": Operator(len),
     "sum": Operator(sum, operands=_ONE_OR_TWO),
     # Sequences: what they hold is computed, whether a list, a set or a tuple holds it.

@@ -24,6 +24,8 @@ def render_show(report: ShowReport, page: Page) -> str:
 def _function(function: PythonFunction, revision: Revision) -> Iterator[str]:
     if any("math." in text for text in _expressions(function)):
         yield "import math\n\n"
+    if any("bisect." in text for text in _expressions(function)):
+        yield "import bisect\n\n"
     yield f"def {function.name}("
     yield f"{_INDENT}*,"
     yield from (f"{_INDENT}{_parameter(parameter)}" for parameter in function.parameters)

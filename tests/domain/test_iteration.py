@@ -46,6 +46,16 @@ BELOW = opaque(FOR, (Y, upto(X)))
         (opaque("min of", (each("list", EVEN, opaque("sum of", (each("list", BELOW, Y),))),)), 0),
         (opaque("item", (symbol("names"), constant(1))), "b"),
         (opaque("len", (upto(constant(0)),)), 0),
+        (opaque("product of", (each("list", EVEN, apply("+", X, constant(1))),)), 15),
+        (opaque("product of", (upto(constant(0)),)), 1),
+        (opaque("bisect_right", (each("list", EVEN, X), constant(2))), 2),
+        (opaque("bisect_left", (each("list", EVEN, X), constant(2))), 1),
+        (
+            opaque(
+                "bisect_right", (each("list", opaque(FOR, (X, upto(constant(10**12)))), apply("*", X, X)), constant(99))
+            ),
+            10,
+        ),
     ],
 )
 def test_a_known_sequence_is_gone_through(term: Opaque, value: Value) -> None:
@@ -59,6 +69,8 @@ def test_a_known_sequence_is_gone_through(term: Opaque, value: Value) -> None:
         opaque("len", (each("list", opaque(FOR, (X, symbol("nothing"))), X),)),
         upto(symbol("nothing")),
         opaque("max of", (upto(constant(0)),)),
+        opaque("bisect_left", (symbol("nothing"), constant(2))),
+        opaque("bisect_left", (upto(symbol("n")), symbol("nothing"))),
         each("dict", EVEN, X, X),
         each("list", opaque(FOR, (X, upto(constant(10**9)))), X),
     ],
@@ -70,3 +82,8 @@ def test_what_is_not_known_is_no_number(term: Opaque) -> None:
 def test_an_element_that_is_not_there_is_an_error() -> None:
     with pytest.raises(RaisedError, match="IndexError"):
         iterate(opaque("item", (symbol("names"), constant(7))), lookup, EVALUATOR)
+
+
+def test_a_search_for_what_has_no_order_is_an_error() -> None:
+    with pytest.raises(RaisedError, match="TypeError"):
+        iterate(opaque("bisect_right", (symbol("names"), constant(2))), lookup, EVALUATOR)

@@ -33,6 +33,8 @@ def python_calls() -> Iterator[tuple[str, tuple[Any, ...], str]]:
         yield op, (value,), _outcome(op, value)
     for op, left, right in product(_WHOLE, (0, 1, 12, -18, 2**70), (0, 5, 8, -(2**65))):
         yield op, (left, right), _outcome(op, left, right)
+    for value in (0, 1, -1, 7, 8, 2**64, -(10**25), True, 1.5, None):
+        yield "bit_length", (value,), _outcome("bit_length", value)
     for value, digits in product(
         (0.8875, 0.125, 2.675, -0.0005, 1234.5, 0.0, 5e-324, 1e22, 7), (0, 1, 2, 3, -1, -2, None)
     ):

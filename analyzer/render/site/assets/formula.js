@@ -30,8 +30,9 @@ var formula = (function () {
   const COMPARISONS = new Set(["in", "not in", "is", "is not", "<", "<=", ">", ">=", "==", "!="]);
   const SEQUENCES = new Set(["tuple", "concat", "sorted", "reversed", "unique", "split", "slice"]);
   const PASS_OFF = new Set(["upper", "lower", "strip", "str", "rank_min", "item"]);
-  const REDUCTIONS = new Set(["len", "max of", "min of", "sum of", "any", "all"]);
-  const OF_NOTHING = { len: 0n, "sum of": 0n, any: false, all: true };
+  const REDUCTIONS = new Set(["len", "max of", "min of", "sum of", "product of", "any", "all"]);
+  const BISECTIONS = new Set(["bisect_right", "bisect_left"]);
+  const OF_NOTHING = { len: 0n, "sum of": 0n, "product of": 1n, any: false, all: true };
   const EXACT = 2n ** 53n;
 
   const fail = (exception) => {
@@ -307,6 +308,10 @@ var formula = (function () {
     return parts.some((one) => test(value, string(one)));
   }
 
+  function bitLength(value) {
+    return value ? BigInt(abs(value).toString(2).length) : 0n;
+  }
+
   function gcd(left, right) {
     let first = abs(left);
     let second = abs(right);
@@ -408,6 +413,7 @@ var formula = (function () {
     floor: (value) => (isInt(value) ? toInt(value) : BigInt(Math.floor(finite(real(value))))),
     gcd: (...args) => integers(args).reduce(gcd, 0n),
     lcm: (...args) => integers(args).reduce(lcm, 1n),
+    bit_length: (value) => (isInt(value) ? bitLength(toInt(value)) : fail("TypeError")),
     len: (value) => BigInt(sequence(value).length),
     sum: (items) => sequence(items).reduce(addNumbers, 0n),
     concat: (...parts) => parts.flatMap(sequence),
@@ -527,6 +533,7 @@ var formula = (function () {
       const [, name, ...args] = this.nodes[index];
       if (this.row && this.row.has(name)) return this.row.get(name);
       if (name === "each") return this.comprehension(args);
+      if (BISECTIONS.has(name)) return this.bisected(name, args);
       if (name !== "range" && name !== "item" && !REDUCTIONS.has(name)) return new Off(name);
       const values = args.map((arg) => this.value(arg));
       const off = values.find((value) => value instanceof Off);
@@ -547,11 +554,54 @@ var formula = (function () {
           return OPERATORS.min(items);
         case "sum of":
           return OPERATORS.sum(items);
+        case "product of":
+          return items.reduce((left, right) => OPERATORS["*"](left, right), 1n);
         case "any":
           return items.some(truth);
         default:
           return items.every(truth);
       }
+    }
+
+    // Where a value goes into a sequence: only the elements that a search asks for are computed.
+    bisected(name, [keys, wanted]) {
+      const value = this.value(wanted);
+      const found = this.keys(keys);
+      if (!found || value instanceof Off) return new Off(name);
+      let low = 0n;
+      let high = found.count;
+      while (low < high) {
+        const middle = (low + high) / 2n;
+        const other = found.key(middle);
+        if (other instanceof Off) return other;
+        if (name === "bisect_right" ? less(value, other) : !less(other, value)) high = middle;
+        else low = middle + 1n;
+      }
+      return low;
+    }
+
+    keys(term) {
+      const [sort, name, kind, clause, element] = this.nodes[term];
+      const parts = sort === "o" && name === "each" ? this.nodes[clause] : [];
+      if (parts.length !== 4 || parts[1] !== "for" || this.nodes[kind][1] !== "list") return this.positions(term);
+      const found = this.positions(parts[3]);
+      const key = (at) => {
+        const inner = new Evaluation(this.nodes, this.lookup);
+        inner.row = new Map(this.row || []).set(this.nodes[parts[2]][1], found.key(at));
+        return inner.value(element);
+      };
+      return found && { count: found.count, key };
+    }
+
+    // A range is not written out: it may be longer than a list that could be.
+    positions(term) {
+      const [sort, name, ...args] = this.nodes[term];
+      if (sort === "o" && name === "range" && args.length === 1) {
+        const stop = this.value(args[0]);
+        return isInt(stop) ? { count: toInt(stop) > 0n ? toInt(stop) : 0n, key: (at) => at } : null;
+      }
+      const items = this.value(term);
+      return Array.isArray(items) ? { count: BigInt(items.length), key: (at) => items[Number(at)] } : null;
     }
 
     comprehension([kind, ...parts]) {
