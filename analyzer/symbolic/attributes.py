@@ -43,10 +43,13 @@ if TYPE_CHECKING:
 
 # So many objects an expression may stand for before it is looked at branch by branch.
 _MAX_OBJECTS = 4096
-STRING_METHODS = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith"})
+# Methods of texts and numbers that are operations of the formula language.
+BASIC_METHODS = frozenset({"upper", "lower", "strip", "split", "startswith", "endswith", "bit_length"})
 ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _NUMBER_ENUMS = frozenset({"IntEnum", "IntFlag"})
 _OWN = "own "
+# What is read of a tensor without a call.
+_OF_TENSORS = frozenset({"dtype", "shape", "device"})
 
 
 def _constructed_in(cls: ClassFacts, name: str) -> str | None:
@@ -146,7 +149,7 @@ class Attributes:
                 return state.refine(self._read_handle(target, kind, name, state))
             case Atom(base):
                 return self._read_atom(target, base, name, state)
-            case Symbol(base) if name not in STRING_METHODS:
+            case Symbol(base) if name not in BASIC_METHODS:
                 return self._read_alias(target, name, state) or self._read_symbol(base, name)
             case Raise():
                 return target
@@ -154,7 +157,7 @@ class Attributes:
                 return raising("AttributeError")
             case Constant() | Symbol():
                 return self._method(target, name)
-            case _ if name in STRING_METHODS:
+            case _ if name in BASIC_METHODS:
                 return self._method(target, name)
             case _:
                 return self._read_unknown(target, name)
@@ -289,6 +292,9 @@ class Attributes:
     def _read_object(self, target: Handle, name: str, state: State) -> Term:
         world = self.machine.world
         info = world.objects[target]
+        if info.kind == "tensor" and name in _OF_TENSORS:
+            held = world.base.get(target, {}).get(name)
+            return opaque(f".{name}", (opaque("tensor"),)) if held is None else held
         if info.kind in ("list", "dict", "tensor"):
             return self._method(target, name)
         assert info.class_key is not None
@@ -683,6 +689,9 @@ class Attributes:
             return TRUE
         if any(name in cls.fields for cls in self.machine.program.mro(info.class_key)):
             return TRUE
+        if info.kind == "symbolic" and info.variable:
+            # An input of its own, which is there where it is given.
+            return is_present(self._known_by(info.variable, name))
         if info.kind == "symbolic":
             return opaque("hasattr", (symbol(info.origin), constant(name)))
         return FALSE

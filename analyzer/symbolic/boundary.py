@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, TypeGuard
 
 from analyzer.domain.iteration import FOR, ITERATIONS, is_loop_variable
-from analyzer.domain.terms import UNSET, Opaque, Term, children, walk
+from analyzer.domain.terms import UNSET, Constant, Opaque, Term, children, walk
 
 _FORMS: Final = ITERATIONS | {FOR}
 # What Python itself does with a value: where the value is not known, that is what is not known.
-_OF_A_VALUE: Final = frozenset({"call", "callable", "enumerate", "hasattr", "isinstance", "reversed", "slice", "zip"})
+_OF_A_VALUE: Final = frozenset(
+    {"*", "call", "callable", "enumerate", "hasattr", "isinstance", "issubclass", "json.load", "json.loads", "open"}
+    | {"non-empty", "reversed", "slice", "type", "zip"}
+)
 
 
 def opaque_calls(terms: Iterable[Term], gaps: Collection[Term], readings: Collection[str]) -> set[str]:
@@ -43,11 +46,16 @@ def _is_call(term: Term) -> TypeGuard[Opaque]:
 
 
 def _is_reading(term: Opaque, readings: Collection[str]) -> bool:
-    return term.name.rsplit(".", 1)[-1].removesuffix("()") in readings
+    """Whether a term tells of the machine: by its name, by the last part of it, or as a file of the kernel."""
+    match term:
+        case Opaque("open", (Constant(str(path)), *_)):
+            return path.startswith(("/proc/", "/sys/"))
+        case _:
+            return term.name in readings or term.name.rsplit(".", 1)[-1].removesuffix("()") in readings
 
 
 def _is_of_another(term: Opaque) -> bool:
     """Whether a term is an attribute, a method or an element of what is opaque itself, or a question about it."""
     owner = next(iter(children(term)), None)
     is_part = term.name.startswith(".") or term.name in _OF_A_VALUE
-    return is_part and owner is not None and any(map(_is_call, walk(owner)))
+    return is_part and owner is not None and any(_is_call(part) or is_loop_variable(part) for part in walk(owner))

@@ -14,6 +14,7 @@ from analyzer.domain.terms import (
     UNSET,
     Apply,
     Atom,
+    Conditional,
     Constant,
     Handle,
     Raise,
@@ -24,10 +25,13 @@ from analyzer.domain.terms import (
     handle,
     opaque,
     raising,
+    symbol,
 )
-from analyzer.symbolic.attributes import STRING_METHODS
+from analyzer.symbolic.attributes import BASIC_METHODS
 from analyzer.symbolic.comprehensions import count_of, sum_of
 from analyzer.symbolic.containers import tuple_of
+from analyzer.symbolic.options import CONFIG
+from analyzer.symbolic.presence import is_present
 from analyzer.symbolic.state import State
 from analyzer.symbolic.world import UNKNOWN_LENGTH, ObjectInfo
 
@@ -61,6 +65,7 @@ class Builtins:
             "min": self._extremum("min"),
             "max": self._extremum("max"),
             "sum": self._sum,
+            "prod": self._product,
             "len": self._len,
             "range": self._range,
             "any": lambda a, k, s: self._fold(a, s, disjunction, FALSE),
@@ -207,6 +212,22 @@ class Builtins:
             total = more if total is NONE else self.machine.apply("+", total, more)
         return total
 
+    def _product(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """`math.prod`."""
+        start = keywords.get("start", constant(1))
+        return self.machine.each_leaf(args[0], state, lambda leaf, s: self._product_leaf(leaf, start, s))
+
+    def _product_leaf(self, leaf: Term, start: Term, state: State) -> Term:
+        elements = self.machine.sequences.elements(leaf, state)
+        if elements is None:
+            elements = [(TRUE, self._reduce("product", leaf, {}, state))]
+        total = start
+        for guard, item in elements:
+            # What is not there changes nothing.
+            more = map_leaves(conditional(guard, item, constant(1)), self.machine.value)
+            total = more if total is constant(1) else self.machine.apply("*", total, more)
+        return total
+
     def _len(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         return self.machine.each_leaf(args[0], state, self._len_leaf)
 
@@ -270,11 +291,13 @@ class Builtins:
 
         A record of the rules may be of any class that the project has for it: that is for the kind of the model.
         """
+        is_input = isinstance(value, Symbol) and not self.machine.rules.is_record(value)
+        if isinstance(kind, Atom):
+            return kind.name.rsplit(".", 1)[-1] if is_input else None
         if not isinstance(kind, Handle):
             return None
         if kind.kind == "builtin":
             return kind.key if kind.key in TYPES or kind.key == _DICT else None
-        is_input = isinstance(value, Symbol) and not self.machine.rules.is_record(value)
         return kind.key.rsplit(":", 1)[-1] if kind.kind == "class" and is_input else None
 
     def _is_instance(self, value: Term, kind: Term) -> bool | None:
@@ -286,11 +309,18 @@ class Builtins:
             if kind.key == _DICT and isinstance(value, Handle):
                 return self._is_dict(value)
         if isinstance(kind, Handle) and kind.kind == "class":
-            info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
-            own = self.machine.attributes.enum_classes.get(value) if info is None else info.class_key
+            own = self._own_class(value)
             if own is not None:
                 return any(cls.key == kind.key for cls in self.machine.program.mro(own))
         return False if isinstance(value, Constant) else None
+
+    def _own_class(self, value: Term) -> str | None:
+        """The key of the analysed class that a value is of; None when that is not known."""
+        if value is CONFIG:
+            declaring = self.machine.options.declaring_class()
+            return None if declaring is None else declaring.key
+        info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
+        return self.machine.attributes.enum_classes.get(value) if info is None else info.class_key
 
     def _is_dict(self, value: Handle) -> bool | None:
         info = self.machine.world.objects.get(value)
@@ -378,7 +408,13 @@ class Builtins:
         forced = self.machine.force(value)
         if isinstance(forced, Handle):
             return constant(forced.kind in ("function", "bound", "partial", "class", "closure", "builtin", "method"))
-        return FALSE if isinstance(forced, Constant) else opaque("callable", (forced,))
+        if isinstance(forced, Constant):
+            return FALSE
+        if isinstance(forced, Conditional):
+            return map_leaves(forced, self._callable)
+        is_member = isinstance(forced, Symbol) and self.machine.rules.is_record(symbol(forced.name.rpartition(".")[0]))
+        # What is called of a record is a method of it.
+        return is_present(forced) if is_member else opaque("callable", (forced,))
 
     def _list(self, args: Arguments, keywords: Keywords, state: State) -> Handle:
         """A new list of the same elements."""
@@ -472,12 +508,12 @@ class Builtins:
                 return self.machine.methods.of_dict(receiver, name, args, keywords, state)
             if name == "_replace":
                 return self.machine.calls.externals.replace((receiver,), keywords, state)
-            return self._tensor_method(receiver, name, args, state)
+            return self._tensor_method(receiver, name, args, keywords, state)
         if isinstance(receiver, Handle) and receiver.kind == "namespace":
             return self.machine.methods.of_namespace(receiver, name, args, keywords, state)
         if name == "split":
             return self._split(receiver, args)
-        if name in STRING_METHODS:
+        if name in BASIC_METHODS:
             return self.machine.apply(name, receiver, *args)
         self.machine.higher_order.hand_over(f".{name}()", args, state)
         return opaque(f".{name}()", (self.machine.plain(receiver), *(self.machine.plain(arg) for arg in args)))
@@ -490,12 +526,31 @@ class Builtins:
             return self.machine.tuple_of(tuple(map(constant, str.split(*texts))))  # type: ignore[arg-type]  # all are strings
         return self.machine.apply("split", *values)
 
-    def _tensor_method(self, receiver: Handle, name: str, args: Arguments, state: State) -> Term:
+    def _tensor_method(self, receiver: Handle, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
         if name in ("item", "tolist"):
             return self.content(receiver, "value", state) or opaque("tensor.item")
-        if name in ("to", "cuda", "cpu", "clone", "detach", "contiguous"):
+        if name == "to":
+            return self._converted(receiver, args, keywords, state)
+        if name in ("cuda", "cpu", "clone", "detach", "contiguous"):
             return receiver
+        dtype, shape = (self.content(receiver, part, state) for part in ("dtype", "shape"))
+        if name == "element_size" and dtype is not None:
+            return self.machine.calls.externals.element_size(self.machine.value(dtype))
+        if name == "numel" and shape is not None:
+            return self._product((shape,), {}, state)
+        if name == "size" and shape is not None:
+            return shape if not args else self.machine.expressions.item(shape, self.machine.value(args[0]), state)
         return opaque(f"tensor.{name}")
+
+    def _converted(self, tensor: Handle, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """`tensor.to(...)`: a dtype without a keyword is not told from a device, so the one from before is not kept."""
+        if "dtype" not in keywords and (not args or self.content(tensor, "dtype", state) is None):
+            return tensor
+        found = {part: self.content(tensor, part, state) for part in ("value", "shape")}
+        kept = {part: held for part, held in found.items() if held is not None}
+        if "dtype" in keywords:
+            kept["dtype"] = keywords["dtype"]
+        return self.machine.world.container("tensor", state, kept)
 
 
 def _has_type(value: Term, kind: type) -> bool | None:

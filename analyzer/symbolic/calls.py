@@ -78,6 +78,8 @@ class Calls:
                 return self.externals.call(name, args, keywords, state)
             case Symbol(name) if name.endswith(".get") and args and isinstance(args[0], Constant):
                 return self._looked_up(name.removesuffix(".get"), args, state)
+            case Symbol(name) if f"{name}()" in self.machine.origins:
+                return self.machine.origins[f"{name}()"]
             case Symbol(name):
                 return opaque(f"{name}()", self.machine.external_arguments((*args, *keywords.values())))
             case Opaque(name, (owner,)) if name.startswith("."):

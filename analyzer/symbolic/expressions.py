@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.domain import syntax as ir
-from analyzer.domain.build import conditional, leaves, map_leaves
+from analyzer.domain.build import conditional, conjunction, leaves, map_leaves
 from analyzer.domain.magnitude import MAX_ELEMENTS
 from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
@@ -15,8 +15,10 @@ from analyzer.domain.terms import (
     UNSET,
     Apply,
     Atom,
+    Conditional,
     Constant,
     Handle,
+    Opaque,
     Symbol,
     Term,
     atom,
@@ -44,6 +46,7 @@ _OPERATOR_METHODS: Final = {
 _COMPARISON_METHODS: Final = {
     "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
 }  # fmt: skip  # a table
+_INCLUSIONS: Final = frozenset({"<=", "<", ">=", ">", "==", "!="})
 _LONGEST_NAME: Final = 80
 
 
@@ -226,7 +229,7 @@ class Expressions:
         """Add to what the generator at hand has handed out so far."""
         made = NONE if value is None else self.evaluate(value, state)
         items = self.machine.calls.builtins.items(made, state) if delegates else (made,)
-        added = (opaque("*", (self.machine.external_argument(made),)),) if items is None else items
+        added = (opaque("*", (self.machine.plain(made),)),) if items is None else items
         before = state.env.get(YIELDED, self.machine.tuple_of(()))
         state.env[YIELDED] = map_leaves(before, lambda leaf: self._with_items(leaf, added))
         return NONE
@@ -271,7 +274,7 @@ class Expressions:
             value = self.lazy(argument.value, state)
             if argument.star == "*":
                 items = self.machine.calls.builtins.items(value, state)
-                args.extend((opaque("*", (self.machine.external_argument(value),)),) if items is None else items)
+                args.extend((opaque("*", (self.machine.plain(value),)),) if items is None else items)
             elif argument.star == "**":
                 keywords.update(self._splat(value, callee, state))
             elif argument.keyword is not None:
@@ -398,14 +401,34 @@ class Expressions:
             answer = self.machine.each_leaf(right, state, lambda leaf, s: self._membership(left, leaf, s))
             return self.machine.apply("not", answer) if op == "not in" else answer
         a, b = state.refine(self.machine.value(left)), state.refine(self.machine.value(right))
+        if not (self._may_be_list(a, state) or self._may_be_list(b, state)):
+            return self._compare_values(op, a, b, state)
+        # Whether lists and sets are alike is asked of each that it may be.
+        return map_leaves(a, lambda mine: map_leaves(b, lambda other: self._compare_values(op, mine, other, state)))
+
+    def _may_be_list(self, value: Term, state: State) -> bool:
+        """Whether a value is a list or a set on some ways."""
+        return isinstance(value, Conditional) and self.may_hold(value, state)
+
+    def _compare_values(self, op: str, a: Term, b: Term, state: State) -> Term:
+        if op in _COMPARISON_METHODS:
+            a, b = self._beside(a, b, state), self._beside(b, a, state)
         own = self._own_comparison(op, a, b, state)
         return self.machine.apply(op, a, b) if own is None else own
+
+    def _beside(self, value: Term, other: Term, state: State) -> Term:
+        """A list as what it holds where it is compared with an input: given from outside, a list is told by that."""
+        if not isinstance(value, Handle) or not isinstance(other, Symbol | Opaque) or not self._is_list(value, state):
+            return value
+        return self.machine.sequences.term(value, state) or value
 
     def _own_comparison(self, op: str, a: Term, b: Term, state: State) -> Term | None:
         """The result of a comparison that the class of an operand defines, or of two lists; None for any other."""
         if not isinstance(a, Handle):
             return None
         sequences = self.machine.sequences
+        if op in _INCLUSIONS and isinstance(b, Handle) and sequences.is_set(a, state) and sequences.is_set(b, state):
+            return self._set_comparison(op, a, b, state)
         if op in _COMPARISON_METHODS and isinstance(b, Handle) and self._is_list(a, state) and self._is_list(b, state):
             mine, theirs = sequences.items(a, state), sequences.items(b, state)
             if mine is None or theirs is None:
@@ -419,6 +442,21 @@ class Expressions:
         if equal is None:
             return None
         return self.machine.apply("not", self.machine.truth(self.machine.calls.call(equal, (b,), {}, state), state))
+
+    def _set_comparison(self, op: str, a: Handle, b: Handle, state: State) -> Term | None:
+        """Whether one set is part of another one, or has the same elements; None when that is not known."""
+        includes = self.machine.sequences.includes
+        larger, smaller = (a, b) if op in (">", ">=") else (b, a)
+        answers = [includes(larger, smaller, state)]
+        if op in ("==", "!=", "<", ">"):
+            answers.append(includes(smaller, larger, state))
+        if op in ("<", ">") and answers[1] is not None:
+            answers[1] = self.machine.apply("not", answers[1])
+        known = [answer for answer in answers if answer is not None]
+        if len(known) < len(answers):
+            return None
+        found = conjunction(*known)
+        return self.machine.apply("not", found) if op == "!=" else found
 
     def _is_list(self, value: Handle, state: State) -> bool:
         info = self.machine.world.objects.get(value)
@@ -438,7 +476,7 @@ class Expressions:
             if isinstance(node, ir.Starred):
                 value = self.evaluate(node, state)
                 spread = self.machine.calls.builtins.items(value, state)
-                items.extend((opaque("*", (self.machine.external_argument(value),)),) if spread is None else spread)
+                items.extend((opaque("*", (self.machine.plain(value),)),) if spread is None else spread)
             else:
                 items.append(self.lazy(node, state))
         if kind == "tuple":
@@ -557,9 +595,10 @@ class Expressions:
         if isinstance(index, ir.Slice):
             return self._slice(value, index, state)
         key = self.machine.value(self.evaluate(index, state))
-        return self.machine.each_leaf(value, state, lambda leaf, s: self._item(leaf, key, s))
+        return self.machine.each_leaf(value, state, lambda leaf, s: self.item(leaf, key, s))
 
-    def _item(self, leaf: Term, key: Term, state: State) -> Term:
+    def item(self, leaf: Term, key: Term, state: State) -> Term:
+        """`leaf[key]`."""
         method = self.machine.attributes.special_method(leaf, "__getitem__")
         if method is not None:
             return self.machine.calls.call(method, (key,), {}, state)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analyzer.domain.build import apply, conditional, map_leaves
+from analyzer.domain.iteration import BISECTIONS
+from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
     FALSE,
     NONE,
@@ -46,12 +48,16 @@ class Externals:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._models: dict[str, Callable[[Arguments, Keywords, State], Term]] = {
+            **{f"bisect.{name}": self._bisection(name) for name in BISECTIONS},
+            "bisect.bisect": self._bisection("bisect_right"),
             "math.ceil": self._math("ceil"),
             "math.floor": self._math("floor"),
             "math.gcd": self._math("gcd"),
             "math.lcm": self._math("lcm"),
+            "math.prod": lambda a, k, s: self.machine.calls.builtins.call("prod", a, k, s),
             "torch._utils._element_size": self._element_size,
             "torch.tensor": self._tensor,
+            **dict.fromkeys(("torch.empty", "torch.ones", "torch.zeros"), self._new_tensor),
             "torch.distributed.all_reduce": self._all_reduce,
             "os.getenv": self._getenv,
             "os.environ.get": self._getenv,
@@ -65,6 +71,7 @@ class Externals:
             "copy.deepcopy": lambda a, k, s: self.copied(a[0], s, deep=True),
             "rpyc.utils.classic.obtain": lambda a, k, s: a[0],
             "transformers.PretrainedConfig": self._made_of_a_dict,
+            "transformers.configuration_utils.PretrainedConfig": self._made_of_a_dict,
             "typing.cast": lambda a, k, s: a[1] if len(a) > 1 else k["val"],
             "functools.reduce": self._reduce,
             "functools.partial": self.machine.higher_order.partial,
@@ -139,6 +146,17 @@ class Externals:
             value = self.machine.apply("float32", value)
         return self.machine.world.container("tensor", state, {"value": value})
 
+    def _new_tensor(self, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """A tensor of which the size is known, and of what type its elements are."""
+        content = {"dtype": keywords["dtype"]} if "dtype" in keywords else {}
+        given = (keywords["size"],) if "size" in keywords else args
+        first = self.machine.value(given[0]) if given else NONE
+        if len(given) != 1 or (isinstance(first, Apply) and first.op not in SEQUENCES):
+            content["shape"] = self.machine.tuple_of(given)
+        elif self.machine.calls.builtins.items(first, state) is not None:
+            content["shape"] = first
+        return self.machine.world.container("tensor", state, content)
+
     def _operator(self, op: str) -> Callable[[Arguments, Keywords, State], Term]:
         return lambda args, keywords, state: self.machine.apply(op, *args)
 
@@ -192,6 +210,19 @@ class Externals:
         if not args and keywords.keys() == {SPREAD}:
             return keywords[SPREAD]
         return opaque("transformers.PretrainedConfig", self.machine.external_arguments((*args, *keywords.values())))
+
+    def _bisection(self, name: str) -> Callable[[Arguments, Keywords, State], Term]:
+        return lambda args, keywords, state: self._bisected(name, args, keywords, state)
+
+    def _bisected(self, name: str, args: Arguments, keywords: Keywords, state: State) -> Term:
+        """Where a value goes into a sequence that is in order, or whose keys are."""
+        keys = args[0]
+        if keywords.get("key", NONE) is not NONE:
+            keys = self.machine.higher_order.mapped_whole("list", keywords["key"], keys, state)
+        whole = self.machine.sequences.term(keys, state)
+        if whole is None or len(args) != 2:  # noqa: PLR2004 - a part of a sequence is searched otherwise
+            return opaque(f"bisect.{name}", self.machine.external_arguments((*args, *keywords.values())))
+        return opaque(name, (whole, self.machine.plain(args[1])))
 
     def _defaultdict(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         target = self.machine.dict_of({}, state)

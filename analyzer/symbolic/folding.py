@@ -1,4 +1,4 @@
-"""Loops that fold a sequence of unknown length into numbers: the largest, the smallest, or the sum of its rows."""
+"""Loops that fold a sequence of unknown length into numbers: the largest, the smallest, their sum or product."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from analyzer.symbolic.state import State, is_cell
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
-_REDUCTIONS: Final[Mapping[str, str]] = {"+": "sum", "max": "max", "min": "min"}
+_REDUCTIONS: Final[Mapping[str, str]] = {"+": "sum", "*": "prod", "max": "max", "min": "min"}
+# Operations of which nothing gives what changes nothing.
+_NEUTRAL: Final = frozenset({"+", "*"})
 # `if x > best: best = x`
 _CHOICES: Final[Mapping[str, str]] = {">": "max", ">=": "max", "<": "min", "<=": "min"}
 _MIRRORED: Final[Mapping[str, str]] = {"max": "min", "min": "max"}
@@ -47,20 +49,28 @@ class Folds:
         self.machine.span = place
         if rows is None:
             return False
-        for name in names - before.keys():
-            # What only one iteration knows is the last one's.
-            state.env[name] = self._last(name)
-        for name, (op, guards, element) in rows.items():
-            values = each("list", [(variable, sequence, guards)], [element])
-            state.env[name] = self._folded(op, before[name], values, state)
+        for name in names:
+            row = rows.get(name)
+            if row is not None:
+                op, guards, element = row
+                values = each("list", [(variable, sequence, guards)], [element])
+                state.env[name] = self._folded(op, before[name], values, state)
+            elif name in rows or name not in before:
+                # What only one iteration knows is the last one's.
+                state.env[name] = self._last(name)
         return True
 
     def _last(self, name: str) -> Term:
         reason = "a value of the last iteration of a loop of unknown length"
         return self.machine.world.unknown(f"loop:{name}", reason, self.machine.span)
 
-    def _rows(self, node: ir.For, variable: Term, before: Mapping[str, Term], state: State) -> dict[str, Row] | None:
-        """What one iteration does to each name that it changes; None when that is no fold."""
+    def _rows(
+        self, node: ir.For, variable: Term, before: Mapping[str, Term], state: State
+    ) -> dict[str, Row | None] | None:
+        """What one iteration does to each name that it changes, None where that has nothing to do with the others.
+
+        No dict where an iteration does anything but that, or needs more of those before than a fold hands on.
+        """
         carried = {name: opaque(_CARRIED, (constant(name),)) for name in before}
         trial = state.fork()
         heap, error = {owner: dict(held) for owner, held in trial.heap.items()}, trial.error
@@ -73,10 +83,13 @@ class Folds:
             return None
         if any(held != heap.get(owner) and not self._is_new(owner, counter) for owner, held in after.heap.items()):
             return None
-        rows: dict[str, Row] = {}
+        rows: dict[str, Row | None] = {}
         for name, marker in carried.items():
             value = self.machine.value(after.env[name])
             if value is marker:
+                continue
+            if not any(map(_is_carried, walk(value))):
+                rows[name] = None
                 continue
             row = _row(value, marker)
             if row is None or any(map(_is_carried, walk(row[2], *row[1]))):
@@ -88,19 +101,21 @@ class Folds:
         return is_cell(owner) or self.machine.world.is_newer(owner, counter)
 
     def _folded(self, op: str, start: Term, values: Term, state: State) -> Term:
-        keywords = {} if op == "+" else {"default": start}
+        keywords = {} if op in _NEUTRAL else {"default": start}
         return self.machine.apply(
             op, start, self.machine.calls.builtins.call(_REDUCTIONS[op], (values,), keywords, state)
         )
 
 
 def _only_binds(statement: ir.Stmt, effects: StatementEffects) -> bool:
-    """Whether a statement does nothing but bind names, and has no loop in it that would be run again and again."""
+    """Whether a statement, or a loop of such, does nothing but bind names."""
     if effects.leaves or effects.raises or effects.changes or effects.writes or effects.own_writes:
         return False
     match statement:
         case ir.If(body=body, orelse=orelse):
             return all(_only_binds(inner, effects_of(inner)) for inner in (*body, *orelse))
+        case ir.For(body=body, orelse=()):
+            return all(_only_binds(inner, effects_of(inner)) for inner in body)
         case ir.Assign() | ir.Augment() | ir.Jump():
             return True
         case _:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.domain.build import conjunction
 from analyzer.domain.terms import FALSE, NONE, Handle, Term, children, opaque
+from analyzer.symbolic.comprehensions import each
 from analyzer.symbolic.containers import Element, tuple_of
 from analyzer.symbolic.state import State
 
@@ -29,12 +30,29 @@ class HigherOrder:
         columns = [self.machine.sequences.elements(sequence, state) for sequence in sequences]
         known = [column for column in columns if column is not None]
         if not known or len(known) != len(columns):
-            return opaque("map", self.machine.external_arguments(args))
+            return self._mapped_whole(args, state)
         rows: list[Element] = []
         for row in zip(*known, strict=False):
             guard = conjunction(*(guard for guard, _ in row))
             rows.append((guard, self._called_where(guard, function, tuple(item for _, item in row), state)))
         return tuple_of(rows)
+
+    def _mapped_whole(self, args: Arguments, state: State) -> Term:
+        """`map` over what is not known one by one: what the function gives for any element."""
+        function, *sequences = args
+        made = self.machine.force(function)
+        if len(sequences) != 1 or not isinstance(made, Handle) or self.matters(made, state):
+            return opaque("map", self.machine.external_arguments(args))
+        return self.mapped_whole("generator", made, sequences[0], state)
+
+    def mapped_whole(self, kind: str, function: Term, sequence: Term, state: State) -> Term:
+        """What a function gives for each element of a sequence, as one term."""
+        whole = self.machine.sequences.term(sequence, state)
+        if whole is None:
+            whole = self.machine.calls.builtins.sequence(sequence, state)
+        with self.machine.comprehensions.variable() as variable:
+            element = self.machine.plain(self.machine.calls.call(function, (variable,), {}, state))
+            return each(kind, [(variable, whole, ())], [element])
 
     def filter(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         """`filter(function, sequence)`."""

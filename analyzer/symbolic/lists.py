@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Arguments = tuple[Term, ...]
 Keywords = Mapping[str, Term]
 _CHANGING: Final = frozenset({"remove", "pop", "insert", "sort", "discard", "reverse"})
+_QUESTIONS: Final = frozenset({"isdisjoint", "issubset", "issuperset"})
 _SETS: Final = {
     "intersection": "&", "difference": "-", "symmetric_difference": "^",
     "intersection_update": "&", "difference_update": "-", "symmetric_difference_update": "^",
@@ -38,6 +39,10 @@ class Lists:
                 return combined
             state.write(receiver, "items", self.machine.sequences.held(combined, state))
             return NONE
+        if name in _QUESTIONS and args:
+            answer = self._question(receiver, name, args[0], state)
+            if answer is not None:
+                return answer
         items = self.machine.sequences.items(receiver, state)
         if items is not None and name == "count":
             return self._count(items, args[0])
@@ -45,6 +50,18 @@ class Lists:
             return self._index(items, args[0])
         plain = (self._content(receiver, state), *(self.machine.plain(arg) for arg in args))
         return opaque(f".{name}()", plain)
+
+    def _question(self, receiver: Handle, name: str, other: Term, state: State) -> Term | None:
+        """What two sets have to do with each other; None when that is not known."""
+        sequences = self.machine.sequences
+        if name == "isdisjoint":
+            shared = sequences.truth(sequences.combined("&", receiver, other, state), state)
+            return None if shared is None else self.machine.apply("not", shared)
+        return (
+            sequences.includes(other, receiver, state)
+            if name == "issubset"
+            else sequences.includes(receiver, other, state)
+        )
 
     def _content(self, receiver: Handle, state: State) -> Term:
         """What a list holds, as an argument."""

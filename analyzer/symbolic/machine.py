@@ -416,7 +416,7 @@ class Machine:
         if info is None or info.kind not in ("list", "dict"):
             return leaf
         found = self.sequences.truth(leaf, state)
-        return opaque("non-empty") if found is None else found
+        return opaque("non-empty", (self.calls.builtins.sequence(leaf, state),)) if found is None else found
 
     def branch(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.domain.build import conditional, conjunction, disjunction, is_plain_tuple, map_leaves, negate, rewrite
-from analyzer.domain.iteration import EACH
+from analyzer.domain.iteration import EACH, is_loop_variable
 from analyzer.domain.magnitude import MAX_ELEMENTS
 from analyzer.domain.operators import SEQUENCES
 from analyzer.domain.terms import (
@@ -25,7 +25,7 @@ from analyzer.domain.terms import (
     walk,
 )
 from analyzer.symbolic.attributes import ENUM_BASES
-from analyzer.symbolic.comprehensions import count_of
+from analyzer.symbolic.comprehensions import count_of, each
 from analyzer.symbolic.containers import Element, concatenated, tuple_of, unguarded
 from analyzer.symbolic.presence import is_set
 from analyzer.symbolic.state import State
@@ -241,7 +241,7 @@ class Sequences:
         if op == "|":
             return self.as_set(self._all_of((a, b), state), state)
         if left is None or right is None or not all(_is_known(element) for element in (*left, *right)):
-            return opaque(op, tuple(self.term(part, state) or self.machine.external_argument(part) for part in (a, b)))
+            return self._combined_whole(op, a, b, state)
         mine, theirs = [value for _, value in left], [value for _, value in right]
         only = [value for value in mine if value not in theirs]
         kept = {
@@ -251,16 +251,52 @@ class Sequences:
         }
         return self.as_set(self.machine.list_of(tuple(kept[op]), state), state)
 
+    def _combined_whole(self, op: str, a: Term, b: Term, state: State) -> Term:
+        """`a op b` of sets whose elements the inputs decide: a choice among those of the first, or of both."""
+        mine, theirs = self.term(a, state), self.term(b, state)
+        if mine is None or theirs is None:
+            return opaque(op, tuple(self.term(part, state) or self.machine.external_argument(part) for part in (a, b)))
+        content = self._chosen(mine, theirs, is_in=op == "&")
+        if op == "^":
+            content = self.machine.apply("concat", content, self._chosen(theirs, mine, is_in=False))
+        made = self._list_with(content, state)
+        state.write(made, _DISTINCT, TRUE)
+        return made
+
+    def _chosen(self, elements: Term, others: Term, *, is_in: bool) -> Term:
+        """The set of those of `elements` that are, or are not, among `others`."""
+        with self.machine.comprehensions.variable() as variable:
+            found = self.machine.apply("in" if is_in else "not in", variable, others)
+            return each("set", [(variable, elements, [found])], [variable])
+
+    def includes(self, larger: Term, smaller: Term, state: State) -> Term | None:
+        """The guard that a set holds everything that another one holds; None when that is not known."""
+        left_over = self.truth(self.combined("-", smaller, larger, state), state)
+        return None if left_over is None else self.machine.apply("not", left_over)
+
     def repeated(self, sequence: Term, count: Term, state: State) -> Term:
         """`sequence * count`."""
         items, times = self.items(sequence, state), self.machine.value(count)
         number = times.value if isinstance(times, Constant) and isinstance(times.value, int) else None
         if items is None or number is None or len(items) * number > MAX_ELEMENTS:
-            parts = self.term(sequence, state) or self.machine.external_argument(sequence), self.machine.plain(times)
-            return opaque("*", parts)
+            return self._repeated_whole(sequence, times, state)
         if isinstance(sequence, Handle):
             return self.machine.list_of(items * number, state)
         return self.machine.tuple_of(items * number)
+
+    def _repeated_whole(self, sequence: Term, times: Term, state: State) -> Term:
+        """`sequence * times` where the inputs decide how often: what it holds, once in every turn of a loop."""
+        items, whole = self.items(sequence, state), self.term(sequence, state)
+        if whole is None or isinstance(times, Constant):
+            return opaque("*", (whole or self.machine.external_argument(sequence), self.machine.plain(times)))
+        turns = opaque("range", (self.machine.plain(times),))
+        with self.machine.comprehensions.variable() as turn, self.machine.comprehensions.variable() as element:
+            clauses: list[tuple[Term, Term, tuple[Term, ...]]] = [(turn, turns, ())]
+            if items is None or len(items) > 1:
+                content = each("list", [*clauses, (element, whole, ())], [element])
+            else:
+                content = each("list", clauses, [self._computed(self.machine.value(items[0]))]) if items else whole
+        return self._list_with(content, state) if isinstance(sequence, Handle) else content
 
     def _once(self, container: Handle, state: State) -> Term:
         """The elements of a container, each of them once; those that are there on some ways are told apart later."""
@@ -335,7 +371,7 @@ def _is_sequence(term: Term) -> bool:
         case Apply(op, _):
             return op in SEQUENCES
         case Opaque(name, _):
-            return name in (EACH, "range")
+            return name in (EACH, "range", "item") or is_loop_variable(term)
         case _:
             return False
 

@@ -12,8 +12,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from analyzer.adapters.rules import load_rules
+from analyzer.application.docs.calculator import build_program
+from analyzer.render.site import program_text
 from tests.support.calculator import program_and_calculations
+from tests.support.following import EVERY
 from tests.support.operators import python_calls
+from tests.support.project import MACHINES, TOKENS, outcome
 
 pytestmark = pytest.mark.releases
 
@@ -195,6 +200,24 @@ def test_operators_are_those_of_python(chrome: Chrome, site: Path) -> None:
     differing = [(call, shown) for call, shown in zip(calls, found, strict=True) if call[2] != shown]
     assert differing == []
     assert len(calls) > 3000
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_computed_over_sequences_is_what_eval_computes(chrome: Chrome, site: Path, name: str) -> None:
+    _open(chrome, site, "meaning.html")
+    extraction = EVERY[name].extraction()
+    program = json.loads(program_text(build_program(extraction, load_rules(), (), ())))
+    program["scenarios"] = {"any": {"fixed": {}, "open": []}}
+    script = """
+        const [program, machines, name] = arguments;
+        return machines.map((machine) => {
+            const given = new Map(Object.entries(machine).map(([one, text]) => [one, formula.parse(text)]));
+            return formula.text(formula.evaluate(program, "any", given)[name].value);
+        });
+    """
+    machines = [{one: _written(value) for one, value in machine.items()} for machine in MACHINES]
+    found = chrome.execute_script(script, program, machines, TOKENS)
+    assert found == [str(outcome(extraction, **machine)) for machine in MACHINES]
 
 
 def _written(value: Any) -> str:
