@@ -6,7 +6,7 @@ decided: constant operands, equal branches, boolean identities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Final
 
 from analyzer.domain.magnitude import TooLargeError, compute
@@ -162,6 +162,13 @@ def disjunction(*terms: Term) -> Term:
     return _connected("or", FALSE, TRUE, terms)
 
 
+def differ(one: Term | None, other: Term | None) -> bool:
+    """Whether these are two literals of one type that are not equal."""
+    if not (isinstance(one, Constant) and isinstance(other, Constant)):
+        return False
+    return type(one.value) is type(other.value) and one.value != other.value
+
+
 def _connected(op: str, neutral: Term, decisive: Term, terms: Iterable[Term]) -> Term:
     """`terms` joined by `op`, each part once; a part beside its opposite decides."""
     parts: dict[Term, None] = {}
@@ -179,7 +186,79 @@ def _connected(op: str, neutral: Term, decisive: Term, terms: Iterable[Term]) ->
             parts[part] = None
     if not parts:
         return neutral
-    return next(iter(parts)) if len(parts) == 1 else raw_apply(op, parts)
+    left = list(parts) if len(parts) == 1 else _compact(op, list(parts))
+    if left is None:
+        return decisive
+    if left != list(parts):
+        return _connected(op, neutral, decisive, left)
+    return left[0] if len(left) == 1 else raw_apply(op, left)
+
+
+def _compact(op: str, parts: list[Term]) -> list[Term] | None:
+    """The parts of an `op` without what the others say already; None where they contradict each other."""
+    equal: dict[Term, Constant] = {}
+    same, other = ("==", "!=") if op == "and" else ("!=", "==")
+    for part in parts:
+        asked = compared(part, same)
+        if asked is not None and differ(equal.setdefault(*asked), asked[1]):
+            return None
+    everything, before = frozenset(parts), set[Term]()
+    left: list[Term] = []
+    for part in parts:
+        asked = compared(part, other) if equal else None
+        if asked is None or not differ(equal.get(asked[0]), asked[1]):
+            rest = _rest(part, op, before, everything)
+            if rest is None:
+                return None
+            left += (rest,) if rest is not part or not _is_said(part, op, everything) else ()
+        before.add(part)
+    return left
+
+
+def _rest(part: Term, op: str, before: Container[Term], parts: frozenset[Term]) -> Term | None:
+    """What is left of one of the `parts` of an `op` beside the others; None where it contradicts them.
+
+    `a and not (a and b)` is `a and not b`. The other way round, `b` may fail where `a` does not hold.
+    """
+    if isinstance(part, Conditional):
+        decided = part.guard in parts, negate(part.guard) in parts
+        return part if decided[0] is decided[1] else part.then if decided[op == "or"] else part.otherwise
+    joined = part.args[0] if isinstance(part, Apply) and part.op == "not" else None
+    if not isinstance(joined, Apply) or joined.op != op:
+        return part
+    if parts.issuperset(joined.args):
+        return None
+    left = [arg for arg in joined.args if arg not in before]
+    if len(left) == len(joined.args):
+        return part
+    return negate(conjunction(*left) if op == "and" else disjunction(*left))
+
+
+def _is_said(part: Term, op: str, parts: frozenset[Term]) -> bool:
+    """Whether the other parts say what this one does: `a or b` beside `a`, as parts of an `and`."""
+    if not isinstance(part, Apply) or part.op != ("or" if op == "and" else "and"):
+        return False
+    return any(
+        arg in parts or (isinstance(arg, Apply) and arg.op == op and parts.issuperset(arg.args)) for arg in part.args
+    )
+
+
+def _parts(guard: Term, op: str) -> frozenset[Term]:
+    """What an `op` joins; any other guard is one part."""
+    return frozenset(guard.args if isinstance(guard, Apply) and guard.op == op else (guard,))
+
+
+def compared(guard: Term, op: str) -> tuple[Term, Constant] | None:
+    """What is compared by `op` with which literal; None for any other guard."""
+    if not isinstance(guard, Apply) or guard.op != op:
+        return None
+    match guard.args:
+        case (Constant(), Constant()):
+            return None
+        case (term, Constant() as literal) | (Constant() as literal, term):
+            return term, literal
+        case _:
+            return None
 
 
 def conditional(guard: Term, then: Term, otherwise: Term) -> Term:
@@ -202,8 +281,10 @@ def conditional(guard: Term, then: Term, otherwise: Term) -> Term:
 
 def _given(guard: Term, branch: Term, *, holds: bool) -> Term:
     """What is left of `branch` where it is known whether `guard` holds."""
-    if isinstance(branch, Conditional) and branch.guard is guard:
-        return branch.then if holds else branch.otherwise
+    if isinstance(branch, Conditional):
+        op = "and" if holds else "or"
+        if _parts(guard, op) >= _parts(branch.guard, op):
+            return branch.then if holds else branch.otherwise
     if branch is guard:
         return constant(holds)
     if isinstance(branch, Apply) and branch.op in _NEGATIVE and negate(branch) is guard:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_not
 from typing import Final
 
-from analyzer.domain.build import conjunction, negate
-from analyzer.domain.terms import FALSE, TRUE, Apply, Conditional, Term, children
+from analyzer.domain.build import compared, conjunction, differ, negate
+from analyzer.domain.terms import FALSE, TRUE, Apply, Conditional, Constant, Term, children
 
 
 class Facts:
     """Guards that are known to hold, or not to; immutable, so that the states of a path share it."""
 
-    __slots__ = ("_decided", "_joined", "_known", "_last")
+    __slots__ = ("_decided", "_equal", "_joined", "_known", "_last")
 
     def __init__(self, known: Mapping[Term, bool], last: tuple[Facts, Term] | None = None) -> None:
         self._known: Final = known
         # Of these, some parts decide over all of them: `a or b` that holds, `a and b` that does not.
-        self._joined: Final = [
-            fact for fact, holds in known.items() if isinstance(fact, Apply) and fact.op == ("or" if holds else "and")
-        ]
+        self._joined: Final = _joined(known)
+        # What is known to equal a literal equals no other.
+        self._equal: Final = dict(filter(None, map(_equality, known.items())))
         self._decided: Final[dict[Term, Term]] = {}
         # What was known before the guard that was assumed last.
         self._last: Final = last
@@ -33,6 +34,7 @@ class Facts:
         """These, with what is known of `guard` and what follows from it."""
         known = dict(self._known)
         _assume(known, guard, holds=holds)
+        _propagate(known)
         return Facts(known, (self, guard))
 
     def beside(self, other: Facts) -> Facts:
@@ -67,8 +69,10 @@ class Facts:
         known = self._known.get(guard)
         if known is not None:
             return TRUE if known else FALSE
-        if not isinstance(guard, Apply) or guard.op not in ("not", "and", "or"):
+        if not isinstance(guard, Apply):
             return guard
+        if guard.op not in ("not", "and", "or"):
+            return FALSE if self._excludes(guard) else guard
         decided = self._decided.get(guard)
         if decided is None:
             decided = self._decided[guard] = self._decide_parts(guard)
@@ -77,20 +81,51 @@ class Facts:
     def _decide_parts(self, guard: Apply) -> Term:
         if guard.op == "not":
             return negate(self.decide(guard.args[0]))
-        parts = [self.decide(part) for part in guard.args]
+        parts = tuple(map(self.decide, guard.args))
+        is_new = any(map(is_not, parts, guard.args))
         if guard.op == "or":
-            return TRUE if self._is_settled("or", parts) else negate(conjunction(*map(negate, parts)))
-        reduced = conjunction(*parts)
+            if self._is_settled("or", parts):
+                return TRUE
+            return negate(conjunction(*map(negate, parts))) if is_new else guard
+        reduced = conjunction(*parts) if is_new else guard
         is_several = isinstance(reduced, Apply) and reduced.op == "and"
         return FALSE if is_several and self._is_settled("and", children(reduced)) else reduced
 
-    def _is_settled(self, op: str, parts: list[Term] | tuple[Term, ...]) -> bool:
+    def _excludes(self, guard: Apply) -> bool:
+        """Whether this is a comparison with another literal than the one that the same term is known to equal."""
+        asked = compared(guard, "==")
+        return asked is not None and differ(self._equal.get(asked[0]), asked[1])
+
+    def _is_settled(self, op: str, parts: tuple[Term, ...]) -> bool:
         """Whether some of the `parts` decide over all of them: `a and b and c` where `a and b` does not hold."""
         asked = set(parts)
         return any(fact.op == op and asked.issuperset(fact.args) for fact in self._joined)
 
 
-NO_FACTS: Final = Facts({})
+def _joined(known: Mapping[Term, bool]) -> list[Apply]:
+    """The facts of which some parts decide over all of them."""
+    return [fact for fact, holds in known.items() if isinstance(fact, Apply) and fact.op == ("or" if holds else "and")]
+
+
+def _equality(fact: tuple[Term, bool]) -> tuple[Term, Constant] | None:
+    """The term that a fact says to equal a literal, and that literal."""
+    guard, holds = fact
+    return compared(guard, "==" if holds else "!=")
+
+
+def _propagate(known: dict[Term, bool]) -> None:
+    """Add what is left to hold: `b` where `a or b` holds and `a` does not."""
+    pending = True
+    while pending:
+        pending = False
+        for fact in _joined(known):
+            decisive = fact.op == "or"
+            if any(known.get(part) is decisive for part in fact.args):
+                continue
+            left = [part for part in fact.args if part not in known]
+            if len(left) == 1:
+                _assume(known, left[0], holds=decisive)
+                pending = True
 
 
 def _assume(known: dict[Term, bool], guard: Term, *, holds: bool) -> None:
@@ -106,3 +141,6 @@ def _assume(known: dict[Term, bool], guard: Term, *, holds: bool) -> None:
         opposite = negate(guard)
         if isinstance(opposite, Apply) and opposite.op != "not":
             known[opposite] = not holds
+
+
+NO_FACTS: Final = Facts({})

@@ -16,10 +16,8 @@ def where_set(value: Term, state: State) -> Term:
         return raising("AttributeError")
     if not isinstance(value, Conditional):
         return value
-    present = is_set(value)
-    if present is TRUE:
-        return value
-    if state.decide(present) is TRUE:
+    # Where guards contradict each other, it can be missing nowhere and still be written as if it could.
+    if state.decide(is_set(value)) is TRUE:
         return _without_unset(value)
     return map_leaves(value, lambda leaf: raising("AttributeError") if leaf is UNSET else leaf)
 

@@ -27,7 +27,7 @@ def path(fact: Term, *, holds: bool) -> State:
         (conjunction(A, B), False, conjunction(A, C), conjunction(A, C)),
         (conjunction(A, B), True, conjunction(A, B, C), C),
         (disjunction(A, B), False, disjunction(A, B, C), C),
-        (conjunction(A, B), False, disjunction(A, B), negate(conjunction(negate(A), negate(B)))),
+        (conjunction(A, B), False, disjunction(A, B), disjunction(A, B)),
         (disjunction(A, B), True, conjunction(A, B, C), conjunction(A, B, C)),
     ],
 )
