@@ -317,8 +317,11 @@ class Workspace:
         from analyzer.application.extract import explore
 
         newest = self.releases()[-1]
-        (found,) = explore(self.versions.tree(self.versions.resolve(newest)), self.rules, RUNNER).settled
-        write_relevance(folder, RUNNER, newest, found)
+        tree = self.versions.tree(self.versions.resolve(newest))
+        # Most of what matters for the default fraction of a release does not for that of another.
+        for root in (RUNNER, SETTINGS):
+            (found,) = explore(tree, self.rules, root).settled
+            write_relevance(folder, root, newest, found)
 
     def _extract(self, tree: SourceTree, rules: RuleSet, root: str) -> Extraction:
         from analyzer.adapters.relevance_file import read_relevance

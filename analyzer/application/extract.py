@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,7 +11,7 @@ from analyzer.application.discovery import Exploration, UnsettledError
 from analyzer.application.history.recording import Index, Recorder
 from analyzer.application.option_discovery import OptionExploration
 from analyzer.domain.errors import ExtractionError
-from analyzer.domain.extraction import Call, Coverage, Extraction, Formula, Gap
+from analyzer.domain.extraction import Call, Coverage, Extraction
 from analyzer.domain.history import Needs
 from analyzer.domain.relevance import Relevance
 from analyzer.domain.rules import OPTIONS, RUNNER, SETTINGS, RuleSet
@@ -77,7 +77,7 @@ def explore(  # noqa: PLR0913, PLR0917 - what is explored, who listens, and what
         # Most of what matters for the options of another release does not for these: it would be followed in vain.
         return _extract_options(tree, rules, exploration, before)
     if root == SETTINGS:
-        return _extract_settings(tree, rules, exploration, before)
+        return _extract_settings(tree, rules, exploration, before, likely)
     return _extract_sizing(tree, rules, exploration, before, likely)
 
 
@@ -146,32 +146,21 @@ def _extract_options(
 
 
 def _extract_settings(
-    tree: SourceTree, rules: RuleSet, exploration: Exploration, before: tuple[Relevance, ...]
+    tree: SourceTree,
+    rules: RuleSet,
+    exploration: Exploration,
+    before: tuple[Relevance, ...],
+    likely: Relevance | None,
 ) -> Explored:
     """What becomes of the options that the sizing reads, before a runner is made."""
     options = OptionExploration(tree, rules, exploration)
     root = options.root()
-    table = options.table(root)
-    if table is not None:
-        place = tree.display_path(table.path)
-        gap = Gap(
-            place, table.line, f"@{table.decorators[0]}", "what sets options is looked up in a table of functions"
-        )
-        return Explored(_of_settings(root.definition.qualname, {}, (gap,), exploration), ())
-    run, followed, settled = options.follow(root, before)
+    run, followed, settled = options.follow(root, before, likely)
     with deep_recursion():
         reading = SettingReading(run, followed, tree.display_path)
         reading.read()
-    entry = root.definition.qualname
-    return Explored(_of_settings(entry, reading.definitions, reading.gaps(), exploration), settled)
-
-
-def _of_settings(
-    entry: str, settings: Mapping[str, Formula], gaps: tuple[Gap, ...], exploration: Exploration
-) -> Extraction:
-    """An extraction that holds settings alone."""
-    return Extraction(
-        entry=entry,
+    extraction = Extraction(
+        entry=root.definition.qualname,
         quantities={},
         definitions={},
         inputs={},
@@ -181,6 +170,7 @@ def _of_settings(
         unit_conversions=(),
         unit_findings=(),
         manifest=exploration.manifest,
-        settings=dict(sorted(settings.items())),
-        setting_gaps=gaps,
+        settings=dict(sorted(reading.definitions.items())),
+        setting_gaps=reading.gaps(),
     )
+    return Explored(extraction, settled)

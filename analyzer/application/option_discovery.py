@@ -7,7 +7,6 @@ from typing import Final
 
 from analyzer.application.discovery import Exploration, UnsettledError, missed, with_reads
 from analyzer.domain.errors import ExtractionError
-from analyzer.domain.modules import Definition
 from analyzer.domain.relevance import ANY_NAME, Node, Position, Relevance
 from analyzer.domain.rules import RuleSet
 from analyzer.domain.scenario import CAPACITY
@@ -49,16 +48,12 @@ class OptionExploration:
         followed beside the fraction; the second value names them. One pass is enough with what was found to matter
         `before`, in a tree that is much the same. Raises UnsettledError when it is not.
         """
-        run, narrow = self._to_fixpoint(root, (root.sink,), before[:1])
+        run, narrow = self._to_fixpoint(root, (root.sink,), before[:1], None)
         if CAPACITY in symbols_of(run.option_value(root.sink)):
             return run, (), (narrow,)
         beside = self._rules.anchors["capacity_options"]
-        run, wide = self._to_fixpoint(root, (root.sink, *beside), before[1:])
+        run, wide = self._to_fixpoint(root, (root.sink, *beside), before[1:], None)
         return run, beside, (narrow, wide)
-
-    def table(self, root: OptionRoot) -> Definition | None:
-        """A function that sets options when it is found in a table, None where there is none."""
-        return next(iter(self._search.tables(self._reached_from(root))), None)
 
     def _reached_from(self, root: OptionRoot) -> set[Node]:
         """Every definition that names lead to from where interpretation starts."""
@@ -66,36 +61,43 @@ class OptionExploration:
         return {node for start in starts for node in graph.closure((root.receiver, start.key))}
 
     def follow(
-        self, root: OptionRoot, before: tuple[Relevance, ...] = ()
+        self, root: OptionRoot, before: tuple[Relevance, ...] = (), likely: Relevance | None = None
     ) -> tuple[Run, tuple[str, ...], tuple[Relevance, ...]]:
         """Interpret from `root` until no skipped statement could have written an option that the sizing reads.
 
-        The second value names those options. One pass is enough with what was found to matter `before`, in a tree that
-        is much the same. Raises UnsettledError when it is not.
+        The second value names those options. The first pass begins with what is `likely` to matter, as in another
+        release. One is enough with what was found to matter `before`, in a tree that is much the same. Raises
+        UnsettledError when it is not.
         """
         fields = {name for cls in self._exploration.program.mro(root.options) for name in cls.fields}
         wanted = tuple(name for name in self._rules.anchors["sizing_options"] if name in fields)
         # What is declared by name may be set in a loop that names nothing.
-        run, settled = self._to_fixpoint(root, wanted, before, ANY_NAME)
+        run, settled = self._to_fixpoint(root, wanted, before, likely, ANY_NAME)
         return run, wanted, (settled,)
 
     def _to_fixpoint(
-        self, root: OptionRoot, wanted: tuple[str, ...], before: tuple[Relevance, ...], *also: str
+        self,
+        root: OptionRoot,
+        wanted: tuple[str, ...],
+        before: tuple[Relevance, ...],
+        likely: Relevance | None,
+        *also: str,
     ) -> tuple[Run, Relevance]:
         program, graph = self._exploration.program, self._exploration.graph
         universe = self._reached_from(root)
-        relevant = dict.fromkeys((*wanted, *also), program.base_names(root.options))
+        start = relevant = dict.fromkeys((*wanted, *also), program.base_names(root.options))
         until: dict[str, Position] = dict.fromkeys((*wanted, *also), ALWAYS)
-        for found in before:
+        for found in before or (() if likely is None else (likely,)):
             universe |= self._exploration.still_there(found)
             relevant, until = with_reads(relevant, found.relevant), _latest(until, found.until)
         schedule = self._schedule(universe, relevant, until)
-        for _ in range(_MAX_PASSES):
+        for number in range(_MAX_PASSES):
             patching = program.patching()
             run = interpret(program, self._exploration.frontend, self._rules, schedule, root, {})
             for name in wanted:
                 run.option_value(name)
-            relevant = with_reads(relevant, run.machine.reads)
+            # What the first pass began with may matter no more.
+            relevant = with_reads(relevant if number else start, run.machine.reads)
             until = _latest(until, run.machine.read_until)
             reached = self._exploration.reached(run) | graph.patch(program.patching())
             universe |= reached

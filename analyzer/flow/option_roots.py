@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.domain.errors import AnchorNotFoundError
-from analyzer.domain.modules import CONSTRUCTORS, ClassFacts, Definition, ModuleFacts
+from analyzer.domain.modules import CONSTRUCTORS, ClassFacts, Definition
 from analyzer.domain.relevance import Node
 from analyzer.domain.rules import Anchors
 from analyzer.flow.callgraph import CallGraph
@@ -52,36 +52,6 @@ class OptionRootSearch:
             if sink is not None:
                 return OptionRoot(constructor, options.key, options.key, sink, then=self._launched(options, nodes))
         return self._outside(options)
-
-    def tables(self, nodes: Iterable[Node]) -> list[Definition]:
-        """The functions of the modules of `nodes` that a decorator enters into a table, to be given the options later.
-
-        Which of them run is decided by what is looked up in the table, which is not followed.
-        """
-        modules = {self._graph.definition(node).module for node in nodes}
-        found = [facts for module in sorted(modules) if (facts := self._program.module(module)) is not None]
-        return [
-            function
-            for facts in found
-            for function in facts.functions.values()
-            if self._takes_options(function) and any(self._enters(name, facts) for name in function.decorators)
-        ]
-
-    def _enters(self, decorator: str, facts: ModuleFacts) -> bool:
-        """Whether a decorator changes a variable of its own module, itself or through functions beside it."""
-        variables = {name for statement in facts.statements for name in statement.names}
-        seen: set[str] = set()
-        pending = [decorator.partition("(")[0]]
-        while pending:
-            name = pending.pop()
-            if name in seen or name not in facts.functions:
-                continue
-            seen.add(name)
-            effects = self._graph.effects(facts.functions[name])
-            if effects.writes & variables:
-                return True
-            pending.extend(effects.calls)
-        return False
 
     def _options(self) -> ClassFacts:
         names = self._anchors["config_classes"]

@@ -157,8 +157,11 @@ class _Indexer:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=changed)))):
                 names |= {changed}
                 self._calls.append(ModuleStatement(frozenset({changed}), self._text(node), node.lineno))
-            case ast.Expr(value=ast.Call(func=ast.Name(id=called))):
-                self._calls.append(ModuleStatement(frozenset({called}), self._text(node), node.lineno))
+            case ast.Expr(value=ast.Call(func=func)):
+                # `register("name")(function)` calls what `register` returns.
+                called = root_of_callee(func)
+                if isinstance(called, ast.Name):
+                    self._calls.append(ModuleStatement(frozenset({called.id}), self._text(node), node.lineno))
             case _:
                 pass
         if names:

@@ -34,8 +34,8 @@ from analyzer.symbolic.dtypes import element_size, integer_limit
 from analyzer.symbolic.kinds import note_kind
 from analyzer.symbolic.options import BAG, CONFIG
 from analyzer.symbolic.presence import is_present, is_set, where_set
+from analyzer.symbolic.registries import is_registry
 from analyzer.symbolic.state import State, is_cell
-from analyzer.symbolic.toplevel import is_registry
 from analyzer.symbolic.world import ObjectInfo, SymbolFormula
 
 if TYPE_CHECKING:
@@ -502,7 +502,7 @@ class Attributes:
             return member
         target = handle("class", key)
         if name not in facts.methods and is_registry(facts):
-            self.machine.toplevel.fill_registry(facts)
+            self.machine.registries.fill_class(facts)
         found = self.machine.members.of_class(target, key, name, state)
         return opaque(f"{facts.name}.{name}") if found is None else found
 

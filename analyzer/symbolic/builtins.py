@@ -425,8 +425,8 @@ class Builtins:
 
     def _dict(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         made = self.machine.dict_of({}, state)
-        self.machine.methods.of_dict(made, "update", args, keywords, state)
-        return made
+        done = self.machine.methods.of_dict(made, "update", args, keywords, state)
+        return map_leaves(done, lambda leaf: made if leaf is NONE else leaf)
 
     def _set(self, args: Arguments, keywords: Keywords, state: State) -> Term:
         return self.machine.sequences.as_set(self._list(args, keywords, state), state)

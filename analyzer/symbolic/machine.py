@@ -46,6 +46,7 @@ from analyzer.symbolic.members import Members
 from analyzer.symbolic.methods import Methods
 from analyzer.symbolic.options import Options
 from analyzer.symbolic.origins import expression_origins, named_origins
+from analyzer.symbolic.registries import Registries
 from analyzer.symbolic.sequences import Sequences
 from analyzer.symbolic.shapes import Shapes
 from analyzer.symbolic.state import Frame, State, merge
@@ -174,6 +175,7 @@ class Machine:
         self.decorators = Decorators(self)
         self.options = Options(self)
         self.toplevel = TopLevel(self)
+        self.registries = Registries(self)
         self.sequences = Sequences(self)
         self.higher_order = HigherOrder(self)
         self.methods = Methods(self)

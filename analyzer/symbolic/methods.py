@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from analyzer.domain.build import conditional, is_plain_tuple, map_leaves
-from analyzer.domain.terms import NONE, UNSET, Handle, Term, children, constant, opaque, raising
+from analyzer.domain.terms import NONE, UNSET, Constant, Handle, Raise, Term, children, constant, opaque, raising
 from analyzer.symbolic.containers import Element, tuple_of
 from analyzer.symbolic.lists import Lists
 from analyzer.symbolic.state import State
@@ -91,11 +91,10 @@ class Methods:
                 self._clear(receiver, state)
                 return NONE
             case "update":
-                for other in args:
-                    self.dict_update(receiver, other, state)
+                done = self.dict_update(receiver, args[0], state) if args else NONE
                 for key, value in keywords.items():
                     expressions.set_item(receiver, constant(key), value, state)
-                return NONE
+                return done
             case "copy":
                 copy = self.machine.dict_of({}, state)
                 self.dict_update(copy, receiver, state)
@@ -163,14 +162,18 @@ class Methods:
             rows.append((guard, {"values": value, "items": pair}.get(name, key)))
         return tuple_of(rows)
 
-    def dict_update(self, receiver: Handle, other: Term, state: State) -> None:
-        """`receiver.update(other)`."""
+    def dict_update(self, receiver: Handle, other: Term, state: State) -> Term:
+        """`receiver.update(other)`; what is no collection fails."""
 
         def update(leaf: Term, current: State) -> Term:
+            if isinstance(leaf, Raise):
+                return leaf
+            if isinstance(leaf, Constant) and not isinstance(leaf.value, str):
+                return raising("TypeError")
             self._update_from(receiver, leaf, current)
             return NONE
 
-        self.machine.each_leaf(other, state, update)
+        return self.machine.each_leaf(other, state, update)
 
     def _update_from(self, receiver: Handle, source: Term, state: State) -> None:
         elements = self.machine.sequences.elements(source, state)

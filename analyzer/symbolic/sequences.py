@@ -44,6 +44,8 @@ class Sequences:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        # When a value is there, by value: the same items are asked for again and again.
+        self._set: dict[Term, Term] = {}
 
     def items(self, sequence: Term, state: State) -> tuple[Term, ...] | None:
         """The elements of a sequence whose length is known."""
@@ -114,7 +116,9 @@ class Sequences:
         value = self.content(container, item_key(key), state)
         if value is None:
             return FALSE
-        return state.decide(is_set(value))
+        if value not in self._set:
+            self._set[value] = is_set(value)
+        return state.decide(self._set[value])
 
     def content(self, container: Handle, name: str, state: State) -> Term | None:
         """What a container holds under `name`."""

@@ -18,8 +18,6 @@ from analyzer.symbolic.world import ObjectInfo
 if TYPE_CHECKING:
     from analyzer.symbolic.machine import Machine
 
-_ENTERS = re.compile(r"setattr\(cls\b|\bcls\.\w+(\[[^\]]+\])?\s*=[^=]|\bcls\.\w+\.(append|add)\(")
-
 
 def _annotation(statement: ModuleStatement, name: str) -> str | None:
     """What a statement says that the type of a name is."""
@@ -27,18 +25,12 @@ def _annotation(statement: ModuleStatement, name: str) -> str | None:
     return None if found is None else found.group(1).strip()
 
 
-def is_registry(cls: ClassFacts) -> bool:
-    """Whether a method of `cls` puts something into the class itself, read off its text."""
-    return any(_ENTERS.search(method.text) for method in cls.methods.values())
-
-
 class TopLevel:
-    """Module variables, class attributes, and registries that calls beside them fill."""
+    """Module variables and class attributes."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._globals: dict[str, Term] = {}
-        self._called: set[str] = set()
         # The names that somebody has set on a class or a module from outside.
         self.patched: set[str] = set()
 
@@ -112,25 +104,6 @@ class TopLevel:
             shared = isinstance(target, Handle) and target.kind in ("class", "module")
             if shared or self.machine.world.is_newer(target, start):
                 self.machine.world.base.setdefault(target, {}).update(attributes)
-
-    def fill_registry(self, facts: ClassFacts) -> None:
-        """Make the calls at the top level of the class's module once, for what they enter into the class."""
-        module = self.machine.program.module(facts.module)
-        if module is not None and facts.module not in self._called:
-            self._called.add(facts.module)
-            self._run_calls(module)
-
-    def _run_calls(self, module: ModuleFacts) -> None:
-        machine, before, eager = self.machine, self.machine.span, self.machine.eager
-        state = State(Frame(module.module, module.path, 1, "<module>"))
-        machine.eager = True
-        for statement in module.calls:
-            if not statement.names & (module.functions.keys() | module.classes.keys()):
-                continue
-            state.frame = Frame(module.module, module.path, statement.line, "<module>")
-            machine.statements.block(machine.lowering.statements(statement.text), state)
-        machine.span, machine.eager = before, eager
-        self.keep(state)
 
     def patch(self, modules: Iterable[ModuleFacts]) -> None:
         """Carry out what the top level of `modules` sets on classes and modules."""
@@ -243,7 +216,9 @@ class TopLevel:
                 value = self._global(key)
                 info = self.machine.world.objects.get(value) if isinstance(value, Handle) else None
                 if info is not None and info.kind in ("list", "dict"):
-                    self.machine.note_variable(key.rpartition(":")[2])
+                    module, _, name = key.rpartition(":")
+                    self.machine.note_variable(name)
+                    self.machine.registries.fill_variable(module, name)
                 return value
             case _:
                 return atom(key)

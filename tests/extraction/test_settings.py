@@ -105,8 +105,9 @@ def check_server_args(self):
     assert settings(methods)["page_size"] == "page_size * 2"
 
 
-REGISTRY = """
+TABLE = """
 TABLE = {}
+RULES = []
 
 
 def register(*names):
@@ -118,18 +119,50 @@ def register(*names):
     return enter
 
 
-@register("Gemma")
+def register_rule(condition):
+    def enter(function):
+        RULES.append((condition, function))
+        return function
+
+    return enter
+
+
+def late(function):
+    return register("Gemma")(function)
+
+
+@register("Gemma", "Llama")
 def small_pages(server_args):
-    return {"page_size": 16}
+    return {"page_size": 16, "tokenizer_workers": 2}
+
+
+@register_rule(lambda name: "Draft" in name)
+def fewer_requests(server_args):
+    if server_args.max_running_requests is None:
+        return {"max_running_requests": 8}
+    return {}
+
+
+@late
+def larger_pages(server_args):
+    values = {}
+    if server_args.enable_multimodal:
+        values["page_size"] = 32
+    return values
 
 
 def declared(server_args, name):
-    return [function(server_args) for function in TABLE.get(name, ())]
+    values = []
+    for function in TABLE.get(name, ()):
+        found = function(server_args)
+        if found:
+            values.append(dict(found))
+    for condition, function in RULES:
+        if condition(name):
+            values.append(function(server_args))
+    return values
 """
-
-
-def test_a_table_of_functions_that_set_options_is_a_gap() -> None:
-    methods = """
+_APPLIED = """
 def _adjust(self):
     from sglang.srt.overrides import declared
 
@@ -137,13 +170,26 @@ def _adjust(self):
         for name, value in values.items():
             setattr(self, name, value)
 """
-    body = f"{BUDGET}    self._adjust()\n\n{methods}"
-    project = minimal_project({"sglang/srt/overrides.py": REGISTRY}, config_methods=body)
-    found = extract(draw(project), shipped_rules(), SETTINGS)
-    assert found.settings == {}
-    (gap,) = found.setting_gaps
-    assert (gap.path, gap.construct) == ("python/sglang/srt/overrides.py", "@register('Gemma')")
-    assert gap.reason == "what sets options is looked up in a table of functions"
+
+
+def test_functions_that_decorators_enter_into_tables_set_options() -> None:
+    found = settings(_APPLIED, "enable_multimodal: bool = False", {"sglang/srt/overrides.py": TABLE})
+    gemma = "32 if model_path == 'Gemma' and enable_multimodal else 16 if model_path == 'Gemma' else page_size"
+    assert found["page_size"] == f"16 if model_path == 'Llama' else {gemma}"
+    unset = "'Draft' in model_path and max_running_requests is None"
+    assert found["max_running_requests"] == f"8 if {unset} else max_running_requests"
+
+
+def test_a_table_that_calls_fill_sets_options() -> None:
+    table = TABLE.replace("@late\ndef larger_pages", "def larger_pages") + '\n\nregister("Qwen")(larger_pages)\n'
+    found = settings(_APPLIED, "enable_multimodal: bool = False", {"sglang/srt/overrides.py": table})
+    assert "32 if model_path == 'Qwen' and enable_multimodal else " in found["page_size"]
+
+
+def test_a_decorator_that_enters_nothing_is_not_asked() -> None:
+    table = TABLE.replace("@late", "def _plain(function):\n    return function\n\n\n@_plain")
+    found = settings(_APPLIED, "enable_multimodal: bool = False", {"sglang/srt/overrides.py": table})
+    assert found["page_size"] == "16 if model_path == 'Llama' or model_path == 'Gemma' else page_size"
 
 
 def test_what_is_not_followed_in_a_setting_is_a_gap_of_that_option() -> None:

@@ -21,7 +21,7 @@ from analyzer.frontend.meaning import meaning, meaning_of_annotation, meaning_of
 from analyzer.frontend.outline import Key, differing, excerpt, outline
 from analyzer.frontend.slicing import Concern, relevant_meaning
 from analyzer.symbolic.attributes import ENUM_BASES
-from analyzer.symbolic.toplevel import is_registry
+from analyzer.symbolic.registries import entering, is_registry
 
 _WORD: Final = re.compile(r"\w+")
 # The interpreter reads off a constructor it does not enter which class an attribute is of.
@@ -137,6 +137,7 @@ class Listener:
         if asked.every:
             for definition in facts.definitions:
                 said[f"driver {definition.qualname}"] = self._driver(definition)
+            said["entries"] = [(place.key, place.decorators) for place in entering(facts, facts.functions.keys())]
         said["patches"] = [meaning(statement.text) for statement in facts.patches]
         said["rebound"] = sorted((n, b.module, b.member) for n, b in facts.rebound.items() if n in asked.names)
         if asked.calls:
