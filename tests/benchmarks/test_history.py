@@ -1,4 +1,4 @@
-"""The cost of the history, beside that of git's own walk over the same commits: `pytest -m benchmark`.
+"""The cost of the history, beside that of git's own walk over the same commits: `pytest -m benchmark -n 0`.
 
 Set SGLANG_REPO to a clone with its tags. The long range and all releases take many minutes; ``-k short`` leaves
 them out.

@@ -1,4 +1,4 @@
-"""Speed, as ratios within one run: `pytest -m benchmark`, with a clone of SGLang in SGLANG_REPO.
+"""Speed, as ratios within one run: `pytest -m benchmark -n 0`, with a clone of SGLang in SGLANG_REPO.
 
 A ratio says the same on every machine, so the processor time of a command is set against that of something
 known. pytest-benchmark's table has the absolute times.
