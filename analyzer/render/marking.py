@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -54,11 +54,12 @@ def mark_difference(before: str, after: str, *, colour: bool, cut: Cut = FULL) -
 
 
 def _within(pieces: list[Piece], size: int) -> list[Piece]:
-    """The first pieces that have `size` characters together, and that there are more."""
+    """The first `size` characters of the pieces, and that there are more."""
     kept: list[Piece] = []
     for piece in pieces:
         if size < len(piece.text):
-            return [*kept, Piece(" ...", "quiet")]
+            closing = next((end for _, end in _BRACKETS.values() if piece.text.endswith(end)), "")
+            return [*kept, replace(piece, text=f"{piece.text[:size]} ...{closing}")]
         kept.append(piece)
         size -= len(piece.text)
     return kept
