@@ -337,7 +337,7 @@ class Workspace:
         from analyzer.application.comparisons import Comparisons
 
         known = ShippedDifferences(self.snapshots.folder)
-        return Comparisons(self.rules, self._store, ReportPack(), known, build=_build_id())
+        return Comparisons(self.rules, self._store, ReportPack(), known, build=_comparing_build_id())
 
     @cached_property
     def logs(self) -> Logs:
@@ -345,7 +345,7 @@ class Workspace:
         from analyzer.adapters.history_pack import LogPack
         from analyzer.application.history.memory import Logs
 
-        return Logs(self.rules, self._store, LogPack(), build=_build_id())
+        return Logs(self.rules, self._store, LogPack(), build=_comparing_build_id())
 
     def commit_extractions(self, index: Index) -> CommitExtractions:
         """The extractions of single commits of the clone; `index` reads a file."""
@@ -364,7 +364,7 @@ class Workspace:
         from analyzer.adapters.snapshots import SnapshotJson
         from analyzer.application.history.comparing import StepComparisons
 
-        return StepComparisons(self.rules, self._store, SnapshotJson(), ReportPack(), scope, _build_id())
+        return StepComparisons(self.rules, self._store, SnapshotJson(), ReportPack(), scope, _comparing_build_id())
 
     def _extracted(self, source: VersionSource, spec: str) -> Side:
         from analyzer.application.analysis import Request
@@ -500,6 +500,13 @@ def _build_id() -> str:
     package = Path(__file__).resolve().parent.parent
     states = sorted((path.stat().st_mtime_ns, path.name) for path in package.rglob("*.py"))
     return f"{__version__}+{hashlib.sha256(repr(states).encode()).hexdigest()}"
+
+
+def _comparing_build_id() -> str:
+    """What identifies this program where it compares: with a solver it decides more."""
+    from analyzer.compare.solver import is_installed
+
+    return f"{_build_id()}+smt" if is_installed() else _build_id()
 
 
 def _is_installed() -> bool:

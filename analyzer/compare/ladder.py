@@ -15,6 +15,7 @@ from analyzer.compare.points import SpaceBuilder
 from analyzer.compare.ranks import UNKNOWNS, Ranks
 from analyzer.compare.refutation import Refutation
 from analyzer.compare.sampling import Difference, Sampler, witness_of
+from analyzer.compare.solver import Answer, solve
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.rules import SymbolRule
 from analyzer.domain.terms import Opaque, Raise, Term, walk
@@ -148,7 +149,38 @@ class Judge:
         found = found or sampler.search_on()
         if found:
             return self._semantic(before, after, sampler, found, calls)
-        return Judgement(Kind.UNDECIDED, before, after)
+        return (
+            self._by_solver(before, after, sampler, calls)
+            or self._across_ranks(before, after, preferred)
+            or Judgement(Kind.UNDECIDED, before, after)
+        )
+
+    def _by_solver(self, before: Term, after: Term, sampler: Sampler, calls: Mapping[str, Opaque]) -> Judgement | None:
+        """What a solver proves or finds an example against; None where it is not there or does not know."""
+        answer = self._solved(before, after)
+        if answer is None:
+            return None
+        if answer.equal:
+            return Judgement(Kind.REFACTOR, before, after)
+        difference = sampler.at(answer.inputs)
+        return None if difference is None else self._semantic(before, after, sampler, [difference], calls)
+
+    def _solved(self, before: Term, after: Term) -> Answer | None:
+        """What the solver says, of the formulas or of what the ranks leave of them."""
+        one, other = self._ranks.generalised((before, after)) or (before, after)
+        return solve(one, other, {**self._symbols, **UNKNOWNS})
+
+    def _across_ranks(self, before: Term, after: Term, preferred: Mapping[str, Value]) -> Judgement | None:
+        """Semantic where the sides differ as soon as another rank has less."""
+        apart = self._ranks.apart(before, after)
+        if apart is None:
+            return None
+        one, other, spread = apart
+        sampler, calls = self._sampler(one, other, preferred, (spread,))
+        found = sampler.search()
+        if not found:
+            return None
+        return Judgement(Kind.SEMANTIC, before, after, witness_of(sampler.best(found), calls))
 
     def _semantic(
         self, before: Term, after: Term, sampler: Sampler, found: list[Difference], calls: Mapping[str, Opaque]
@@ -157,11 +189,18 @@ class Judge:
         self._hints.append({key: best.point[key] for key in best.read})
         return Judgement(Kind.SEMANTIC, before, after, witness_of(best, calls), probe=sampler.probe(best))
 
-    def _sampler(self, before: Term, after: Term, preferred: Mapping[str, Value]) -> tuple[Sampler, dict[str, Opaque]]:
+    def _sampler(
+        self,
+        before: Term,
+        after: Term,
+        preferred: Mapping[str, Value],
+        more: tuple[SymbolRule, ...] = (),
+    ) -> tuple[Sampler, dict[str, Opaque]]:
         first, second = (dict.fromkeys(part for part in walk(t) if isinstance(part, Opaque)) for t in (before, after))
         keys = {part: self._call_key(part, shared=part in first and part in second) for part in (*first, *second)}
         calls = {key: part for part, key in keys.items()}
-        space = SpaceBuilder(self._symbols, preferred, keys.__getitem__).build(before, after)
+        symbols = {**self._symbols, **{rule.name: rule for rule in more}}
+        space = SpaceBuilder(symbols, preferred, keys.__getitem__).build(before, after)
         unknown = {keys[part] for part in first} ^ {keys[part] for part in second}
         return Sampler((before, after), space, keys, frozenset(unknown), self._hints), calls
 
@@ -175,6 +214,11 @@ class Judge:
     ) -> Judgement:
         """Equal without rounding: how far apart rounding brings them, or semantic where that is far."""
         found = sampler.search(exhaustive=True) or sampler.search(exhaustive=True, exact=False)
+        if not found and not sampler.has_values():
+            return Judgement(Kind.UNDECIDED, before, after)
+        answer = None if found else self._solved(before, after)
+        if answer is not None and answer.equal:
+            return Judgement(Kind.REFACTOR, before, after)
         if not found:
             return Judgement(Kind.ROUNDING, before, after, None, f"no difference on {sampler.tried} points")
         best = witness_of(sampler.best(found), calls)

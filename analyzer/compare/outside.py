@@ -76,12 +76,17 @@ def _conditions(run: Run, sides: Sides, quantity: str, witness: Witness | None) 
     found: dict[str, Value] = {}
     for name in sorted(witness.inputs.keys() & sides.reads(quantity)):
         value, rule = witness.inputs[name], run.rules.symbols.get(name)
-        if name in run.rules.quantities or (rule is not None and rule.free):
+        if name in run.rules.quantities or (_is_size(value) if rule is None else rule.free):
             continue
         usual = any(_is_default(side, name, value) for side in (sides.base, sides.head))
         if not any(value == values[name] if name in values else usual for values in settled):
             found[name] = value
     return found
+
+
+def _is_size(value: Value) -> bool:
+    """Whether a value is a number, one of many that an input could have."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_default(side: Side, name: str, value: Value) -> bool:
@@ -90,9 +95,10 @@ def _is_default(side: Side, name: str, value: Value) -> bool:
 
 def _under(run: Run, name: str, judgement: Judgement, conditions: Mapping[str, Value]) -> Judgement:
     """The judgement about what is left of the formulas under `conditions`, for a shorter explanation."""
-    if not conditions:
+    if not conditions or judgement.witness is None:
         return judgement
-    sides = Sides(run.base, run.head, run.rules, "", conditions)
+    sizes = {key for key, value in judgement.witness.inputs.items() if key not in conditions and _is_size(value)}
+    sides = Sides(run.base, run.head, run.rules, "", conditions, given=sizes - run.rules.symbols.keys())
     pair = sides.pair(name)
     if pair is None or run.proven(*sides.opened(*pair)):
         return judgement

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from analyzer.domain.build import substitute
@@ -36,9 +36,17 @@ class Side:
     """One extraction, specialised for one scenario (None: not at all)."""
 
     def __init__(
-        self, extraction: Extraction, rules: RuleSet, values: Mapping[str, Value] | None, open_symbols: Iterable[str]
+        self,
+        extraction: Extraction,
+        rules: RuleSet,
+        values: Mapping[str, Value] | None,
+        open_symbols: Iterable[str],
+        *,
+        alike: Collection[str] = (),
     ) -> None:
+        """`alike` are the definitions that the other side has as well."""
         self.extraction = extraction
+        self._alike = alike
         self._specialiser = None
         if values is not None:
             self._specialiser = Specialiser(extraction, rules, values, open_symbols=open_symbols)
@@ -106,7 +114,8 @@ class Side:
     def _opened(self, name: str, chosen: frozenset[str] | None) -> Term | None:
         """The formula of `name`, expanded itself; None for an input, and inside its own formula.
 
-        None as well for what fails whatever the inputs are: it would make all that reads it alike.
+        None as well for what fails whatever the inputs are, and for what both sides alike set for none but some of
+        the models: it would make all that reads it alike.
         """
         term = self.term(name)
         if term is None or name in self._opening:
@@ -116,20 +125,24 @@ class Side:
             expanded = self.expand(term, chosen)
         finally:
             self._opening.discard(name)
-        return None if isinstance(expanded, Raise) else expanded
+        hidden = isinstance(expanded, Raise) or (expanded is UNSET and name in self._alike)
+        return None if hidden else expanded
 
 
 class Sides:
     """Base and head under one scenario (None: everything open; empty: `values` alone are fixed)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is compared, and what is fixed, left open or given there
         self,
         base: Extraction,
         head: Extraction,
         rules: RuleSet,
         scenario: str | None,
         values: Mapping[str, Value] | None = None,
+        *,
+        given: Iterable[str] = (),
     ) -> None:
+        """`given` are inputs beside those of the scenario that have a value, whichever it is."""
         self.rules = rules
         self.scenario = scenario
         if scenario:
@@ -137,9 +150,10 @@ class Sides:
         elif scenario is not None:
             values = values or {}
         self.defaults_apart = () if scenario is None else differing_defaults(base, head, values or {})
-        inputs = {*self.defaults_apart, *(scenario_inputs(rules, scenario) if scenario else ())}
-        self.base = Side(base, rules, values, inputs)
-        self.head = Side(head, rules, values, inputs)
+        inputs = {*self.defaults_apart, *given, *(scenario_inputs(rules, scenario) if scenario else ())}
+        alike = {name for name, one in base.definitions.items() if one.term is _term(head.definitions.get(name))}
+        self.base = Side(base, rules, values, inputs, alike=alike)
+        self.head = Side(head, rules, values, inputs, alike=alike)
 
     def pair(self, name: str) -> tuple[Term, Term] | None:
         """Both formulas of `name`, None unless both sides have one."""
@@ -177,6 +191,10 @@ class Sides:
         """The pair with one side's defaults for both."""
         side = self.head if head else self.base
         return _with_defaults(side, before, names), _with_defaults(side, after, names)
+
+
+def _term(formula: Formula | None) -> Term | None:
+    return None if formula is None else formula.term
 
 
 def _with_defaults(side: Side, term: Term, names: Iterable[str]) -> Term:

@@ -13,7 +13,7 @@ from analyzer.domain.operators import TYPES
 from analyzer.domain.report import Value
 from analyzer.domain.rules import Domain, SymbolRule
 from analyzer.domain.semantics import Off
-from analyzer.domain.terms import Apply, Atom, Conditional, Constant, Opaque, Symbol, Term, constant, walk
+from analyzer.domain.terms import UNSET, Apply, Atom, Conditional, Constant, Opaque, Symbol, Term, constant, walk
 
 # What one graphics card has, in GiB: free sizes from 8 GB to 192 GB cards.
 MEMORY_SIZES: Final = (94.0, 79.0, 60.0, 140.0, 39.5, 22.0, 178.0, 15.0, 7.5)
@@ -21,6 +21,8 @@ AFTER_LOADING: Final = 60.0
 _INTEGERS: Final = (8, 1000, 1, 2, 3, 4, 5, 16, 64, 128, 4096, 100_000, 5_000_000)
 _REALS: Final = (0.5, 0.25, 1.0, 2.0, 10.0, 64.0)
 _GUESSES: Final = (8, 1, 2, 3, 5, 64, 4096, 60 << 30)
+# What a driver reports are sizes in bytes.
+_READINGS: Final = (60 << 30, 8, 1, 5)
 _OPERATORS: Final = frozenset({"+", "-", "*", "/", "//", "%", "neg", "**", "<<", ">>"})
 _FUNCTIONS: Final = frozenset({"int", "float", "round", "abs", "ceil", "floor", "float32", "min", "max", "sum"})
 _ARITHMETIC: Final = _OPERATORS | _FUNCTIONS | {"gcd", "lcm", "bit_length"}
@@ -50,7 +52,10 @@ class _Usage:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input of a pair of formulas: where it starts and what else to try."""
+    """An input of a pair of formulas: where it starts and what else to try.
+
+    `instead` is what it may be worth in truth where it is only taken for what it starts as.
+    """
 
     key: Key
     base: Any
@@ -58,6 +63,7 @@ class Input:
     integer: bool
     low: float | None
     high: float | None
+    instead: tuple[Any, ...] = ()
 
     def pick(self, random: Random) -> Any:
         """A value: mostly a candidate, sometimes anything of the range."""
@@ -118,7 +124,10 @@ class SpaceBuilder:
         for term in (*own, *shared):
             self._note(term, usage, edges)
         inputs = {self._key(term): term for term in (*first, *second) if isinstance(term, Symbol | Opaque)}
-        built = tuple(self._input(key, usage.get(key, _Usage())) for key in sorted(inputs))
+        built = tuple(
+            _absent(key) if term is UNSET else self._input(key, usage.get(key, _Usage()), guesses=_guesses(term))
+            for key, term in sorted(inputs.items())
+        )
         return Space(built, tuple(edges)[:_MAX_EDGES])
 
     def _key(self, term: Term) -> Key:
@@ -167,10 +176,10 @@ class SpaceBuilder:
             elif op in _EQUAL or op in _TEXT or op in _ORDER or op in ("min", "max", "%", "//"):
                 entry.literals.append(value)
 
-    def _input(self, key: Key, usage: _Usage) -> Input:
+    def _input(self, key: Key, usage: _Usage, *, guesses: tuple[int, ...]) -> Input:
         rule = self._symbols.get(key)
         if rule is None:
-            return _undeclared(key, usage, self._preferred)
+            return _undeclared(key, usage, self._preferred, guesses)
         declared = rule.domain
         values = [*declared.choices, *_typical(declared)]
         if key == "available_gpu_memory" and declared.low <= AFTER_LOADING <= declared.high:
@@ -191,7 +200,21 @@ class SpaceBuilder:
         return Input(key, base, _distinct(values or [None]), declared.kind == "integer", low, high)
 
 
-def _undeclared(key: Key, usage: _Usage, preferred: Mapping[str, Value]) -> Input:
+def _absent(key: Key) -> Input:
+    """What no model is known to set, which does not say that none does."""
+    return Input(key, Off(key), (Off(key),), integer=False, low=None, high=None, instead=_GUESSES)
+
+
+def _guesses(term: Term) -> tuple[int, ...]:
+    """Numbers to try for an input that no rule declares."""
+    match term:
+        case Opaque("item", (Opaque(), *_)):
+            return _READINGS
+        case _:
+            return _GUESSES
+
+
+def _undeclared(key: Key, usage: _Usage, preferred: Mapping[str, Value], guesses: tuple[int, ...]) -> Input:
     if usage.sequence:
         return Input(key, _SEQUENCES[0], _SEQUENCES, integer=False, low=None, high=None)
     values: list[Any] = [preferred[key]] if key in preferred else []
@@ -201,7 +224,7 @@ def _undeclared(key: Key, usage: _Usage, preferred: Mapping[str, Value]) -> Inpu
         values.append(Off(key))
     if numeric:
         values += [near for value in numbers for near in (value, value + 1, value - 1)]
-        values += _GUESSES
+        values += guesses
     else:
         values += [value for value in usage.literals if value not in numbers]
         values += [True] if usage.truth or not values[1:] else []

@@ -34,6 +34,13 @@ UNKNOWNS: Final[Mapping[str, SymbolRule]] = {
     for of, low in (("own", -inf), ("spread", 0.0))
 }
 """The symbols that stand for a rank's own value, and for how far it is above the smallest."""
+_MEMORY: Final = "GiB"
+_SPREAD: Final = "spread_over_ranks"
+# Of tokens, GiB and bytes; nothing between them, so that an example is easy to read.
+_SPREADS: Final = {
+    "integer": Domain("integer", 0, 0, (64, 1, 1000)),
+    "real": Domain("real", 0, 0, (0.5, 1 << 30)),
+}
 
 
 class Ranks:
@@ -59,11 +66,29 @@ class Ranks:
         unknown: dict[Term, Term] = {}
         for number, minimum in enumerate(minima):
             (value,) = minimum.args
-            kind = "integer" if isinstance(value, Apply) and value.op in _WHOLE else "real"
+            kind = self._kind(value)
             own, spread = (symbol(_name(of, kind, number)) for of in ("own", "spread"))
             unknown[value] = own
             unknown[minimum] = apply("-", own, spread)
         return tuple(rewrite(term, unknown.get) for term in pushed)
+
+    def apart(self, before: Term, after: Term) -> tuple[Term, Term, SymbolRule] | None:
+        """The pair where another rank has less of the one value whose minimum is taken, and how much less.
+
+        None where there are several: how those hang together on the other ranks is not known. None as well where it
+        is only made of memory that the ranks may have agreed on before.
+        """
+        pushed = [rewrite(term, self._pushed_in) for term in (before, after)]
+        minima = {minimum for term in pushed for minimum in _minima(term)}
+        if len(minima) != 1:
+            return None
+        (minimum,) = minima
+        (value,) = minimum.args
+        if not any(self._differs_by_rank(part) for part in walk(value)):
+            return None
+        lower: dict[Term, Term] = {minimum: apply("-", value, symbol(_SPREAD))}
+        one, other = (rewrite(term, lower.get) for term in pushed)
+        return one, other, SymbolRule(_SPREAD, "", "how much less another rank has", _SPREADS[self._kind(value)])
 
     def _pushed_in(self, term: Term) -> Term | None:
         if not _is_minimum(term):
@@ -108,6 +133,22 @@ class Ranks:
                 for part in walk(term)
             )
         return self._shared[term]
+
+    def _kind(self, value: Term) -> str:
+        """The kind of numbers that a value is one of."""
+        if isinstance(value, Symbol):
+            rule = self._symbols.get(value.name)
+            return "integer" if rule is not None and rule.domain.kind == "integer" else "real"
+        return "integer" if isinstance(value, Apply) and value.op in _WHOLE else "real"
+
+    def _differs_by_rank(self, part: Term) -> bool:
+        if isinstance(part, Opaque):
+            return True
+        return isinstance(part, Symbol) and not self._is_shared(part) and not self._is_memory(part)
+
+    def _is_memory(self, part: Symbol) -> bool:
+        rule = self._symbols.get(part.name)
+        return rule is not None and rule.unit == _MEMORY
 
     def _is_argument(self, part: Symbol) -> bool:
         rule = self._symbols.get(part.name)

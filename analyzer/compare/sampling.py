@@ -118,6 +118,15 @@ class Sampler:
                     break
         return found
 
+    def at(self, inputs: Mapping[Key, Any]) -> Difference | None:
+        """The difference where `inputs` are worth what is given and others are at their base, if there is one."""
+        return self.difference(self._hinted(inputs))
+
+    def has_values(self) -> bool:
+        """Whether the formulas give a value at any of the points that `search` looks at."""
+        points = islice(self._points(), self._allowance)
+        return any(not all(_raising(self._evaluate(point, exact=False))) for point in points)
+
     def difference(self, point: Point, *, exact: bool = True) -> Difference | None:
         """The difference at `point`, if the sides differ there whatever the unknowns are."""
         truth = self._evaluate(point, exact=True) if exact else None
@@ -137,7 +146,7 @@ class Sampler:
         for turn in range(_UNKNOWN_TRIED):
             other = dict(point)
             for key in unknown:
-                candidates = self._inputs[key].candidates
+                candidates = self._inputs[key].candidates + self._inputs[key].instead
                 other[key] = candidates[turn % len(candidates)]
             there = self._evaluate(other, exact=False)
             if there != here and (_raising(there) != _raising(here) or not any(_raising(there))):

@@ -127,7 +127,8 @@ class _Effects:
             rules = self._run.rules
             values = None if scenario is None else scenario_values(rules, scenario)
             opened = {*self._options, *(scenario_inputs(rules, scenario) if scenario else ())} - (values or {}).keys()
-            self._sides[scenario] = Side(self._run.head, rules, values, opened)
+            head = self._run.head
+            self._sides[scenario] = Side(head, rules, values, opened, alike=head.definitions)
         return self._sides[scenario]
 
     def _effect(self, side: Side, option: str, reader: str, judgement: Judgement) -> Judgement:

@@ -369,6 +369,8 @@ def _simplified(op: str, args: tuple[Term, ...]) -> Term | None:
         return first
     if op in _IDEMPOTENT_CASTS and isinstance(first, Apply) and first.op == op:
         return first
+    if op == "present" and isinstance(first, Constant | Atom):
+        return TRUE
     return None
 
 

@@ -148,6 +148,17 @@ class TestSubQuantities:
         assert verdicts == {"mha": Kind.IDENTICAL, "mla": Kind.SEMANTIC}
 
 
+class TestOutside:
+    """What no scenario asks for is told with its condition."""
+
+    def test_a_size_that_no_rule_declares_is_no_condition(self) -> None:
+        base = _one("n * (encoder if device == 'cpu' else 1)")
+        head = _one("n * (encoder + 2 * decoder if device == 'cpu' else 1)")
+        (change,) = _compare(base, head).changes
+        assert change.after is not None
+        assert (change.guard, change.after.text) == ("device == 'cpu'", "2 * decoder")
+
+
 class TestDefaults:
     """What holds when the user sets nothing is part of the formula."""
 

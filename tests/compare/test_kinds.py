@@ -129,6 +129,10 @@ _DIFFERENT = [
     ("f(n) * 0 + 1 if p else a", "a"),
     ("a if a == b else n", "n"),
     ("a + 1 if a == b else b", "b"),
+    # Another rank may have less.
+    ("rank_min(n) if tp_size > 1 else n", "n"),
+    ("rank_min(n // m) if tp_size > 1 else n // m", "rank_min(n // m) if tp_size > 2 else n // m"),
+    ("max(n, rank_min(n))", "rank_min(n)"),
     (_RAISES_ONCE, _RAISES_TWICE.replace(f"{_RESIZED} <= 0", f"{_RESIZED} <= page_size")),
     (_RAISES_ONCE, _RAISES_TWICE.replace(f"{_PAGES} <= 0", f"{_PAGES} <= 64")),
 ]
@@ -146,6 +150,8 @@ _UNDECIDED = [
     ("n * f(m)", "n * g(m)"),
     ("n * f(m)", "n * f(m + 1)"),
     ("rank_min(available_gpu_memory)", "available_gpu_memory"),
+    # Equal but for rounding where it has a value, which is nowhere.
+    ("raises('E') if n * (n + 1) % 2 == 0 else n / m", "raises('E') if n * (n + 1) % 2 == 0 else n // m"),
     # What the ranks do not share may be least on another one.
     ("rank_min(n // m)", "rank_min(n) // m"),
     ("rank_min(n + m)", "rank_min(n) + rank_min(m)"),
@@ -153,7 +159,6 @@ _UNDECIDED = [
     ("rank_min(max(n, m))", "max(rank_min(n), rank_min(m))"),
     ("rank_min(page_size - n)", "page_size - rank_min(n)"),
     ("rank_min(n if m > 3 else a)", "rank_min(n) + 0 if m > 3 else rank_min(a)"),
-    ("max(n, rank_min(n))", "rank_min(n)"),
 ]
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from analyzer.application.extract import extract
 from analyzer.compare import Comparison
-from analyzer.domain.extraction import Extraction, with_settings
+from analyzer.domain.build import conditional
+from analyzer.domain.extraction import Extraction, Formula, with_settings
 from analyzer.domain.report import Change, Kind
 from analyzer.domain.rules import RUNNER, SETTINGS
+from analyzer.domain.terms import UNSET, symbol
 from tests.support.comparing import compare_extractions
 from tests.support.project import draw, minimal_project, shipped_rules
+from tests.support.terms import extraction, formula
 
 FRACTION = """
 def __post_init__(self):
@@ -176,3 +181,19 @@ def test_an_option_that_only_one_side_follows_says_nothing() -> None:
     found = compare_extractions(sizing, head, shipped_rules(), scenarios=("mha",), quantities=())
     assert base.settings
     assert found.changes == ()
+
+
+def test_what_only_some_models_set_does_not_hide_a_setting() -> None:
+    rank = Formula(conditional(symbol("is_one_of_them"), symbol("hf_text_config.kv_lora_rank"), UNSET), "1", "1")
+    tokens = "max_total_tokens // (kv_lora_rank * 2) // page_size * page_size"
+    base, head = (
+        replace(
+            extraction({"max_total_num_tokens": tokens}, {"kv_lora_rank": rank}),
+            settings={"page_size": formula(f"{pages} if device == 'hip' else page_size")},
+        )
+        for pages in (1, 64)
+    )
+    change = _only(compare_extractions(base, head, shipped_rules(), scenarios=("mla",), quantities=()))
+    assert change.kind is Kind.ROUNDING
+    assert change.witness is not None
+    assert "kv_lora_rank" in change.witness.inputs

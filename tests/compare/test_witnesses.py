@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from analyzer.compare import Comparison
 from analyzer.compare.ladder import Judge
 from analyzer.compare.pairing import quantity_symbols
-from analyzer.domain.build import apply
+from analyzer.domain.build import apply, conditional
 from analyzer.domain.extraction import Formula
 from analyzer.domain.iteration import EACH, FOR, loop_variable
 from analyzer.domain.report import Kind
 from analyzer.domain.semantics import Evaluator, RaisedError
-from analyzer.domain.terms import Opaque, Symbol, Term, constant, opaque, symbol
+from analyzer.domain.terms import UNSET, Opaque, Symbol, Term, constant, opaque, symbol
 from tests.support.comparing import compare_extractions
 from tests.support.project import shipped_rules
 from tests.support.strategies import points, terms
@@ -54,6 +54,23 @@ def test_a_witness_gives_what_it_says(before: Term, after: Term) -> None:
         assert _value(before, witness.inputs) == witness.before
         assert _value(after, witness.inputs) == witness.after
         assert witness.before != witness.after
+
+
+def test_what_is_not_set_is_no_input() -> None:
+    rank = apply("+", symbol("n"), conditional(symbol("p"), symbol("m"), UNSET))
+    (change,) = _compare(rank, apply("*", rank, constant(2))).changes
+    assert change.witness is not None
+    assert change.witness.inputs.keys() == {"n", "m", "p"}
+
+
+def test_another_rank_that_has_less_is_part_of_the_witness() -> None:
+    (change,) = _compare(parse("n * 2"), parse("rank_min(n * 2) if tp_size > 1 else n * 2")).changes
+    witness = change.witness
+    assert witness is not None
+    n, spread = witness.inputs["n"], witness.inputs["spread_over_ranks"]
+    assert isinstance(n, int)
+    assert isinstance(spread, int)
+    assert (witness.before, witness.after) == (2 * n, 2 * (n - spread))
 
 
 @settings(max_examples=150, deadline=None)
@@ -110,3 +127,8 @@ def test_loading_weights_leaves_less_memory_than_there_was() -> None:
     assert isinstance(after_loading, int | float)
     assert isinstance(before_loading, int | float)
     assert after_loading <= before_loading
+
+
+def test_what_only_one_side_sets_may_be_set_on_the_other_by_models_nobody_knows() -> None:
+    found = _compare(symbol("n"), UNSET)
+    assert found.verdict is Kind.UNDECIDED

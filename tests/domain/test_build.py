@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.domain.build import apply
-from analyzer.domain.terms import Term, raw_apply, symbol
+from analyzer.domain.terms import TRUE, Term, constant, raw_apply, symbol
 
 X, Y = symbol("x"), symbol("y")
 
@@ -18,6 +18,8 @@ X, Y = symbol("x"), symbol("y")
         ("max", (X, Y), raw_apply("max", (X, Y))),
         ("max", (X,), raw_apply("max", (X,))),
         ("int", (raw_apply("int", (X,)),), raw_apply("int", (X,))),
+        ("present", (constant(8),), TRUE),
+        ("present", (X,), raw_apply("present", (X,))),
     ],
 )
 def test_what_is_the_same_whatever_the_operands_are_is_not_written(

@@ -11,7 +11,10 @@ import pytest
 from analyzer import __version__, api
 from analyzer.adapters.rules import load_rules
 from analyzer.adapters.snapshot_source import SnapshotSource, shipped_folder
+from analyzer.compare.pairing import Side
 from analyzer.domain.extraction import Formula
+from analyzer.domain.notation import to_text
+from analyzer.domain.scenario import scenario_inputs, scenario_values
 from analyzer.domain.terms import Term
 from tests.support.releases import wheel
 
@@ -43,6 +46,16 @@ def test_a_snapshot_was_made_with_the_rules_and_by_the_version_it_ships_with(nam
         "pre_model_load_memory",
         "rest_memory",
     }
+
+
+@pytest.mark.parametrize("name", _SOURCE.releases())
+def test_free_memory_is_the_least_of_all_ranks(name: str) -> None:
+    rules = load_rules()
+    side = Side(_SOURCE.load(name).extraction, rules, scenario_values(rules, "mha"), scenario_inputs(rules, "mha"))
+    for quantity in ("pre_model_load_memory", "available_gpu_memory"):
+        term = side.term(quantity)
+        assert term is not None
+        assert "rank_min(" in to_text(term)
 
 
 @pytest.mark.releases
