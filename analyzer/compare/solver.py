@@ -32,12 +32,17 @@ from analyzer.domain.terms import (
     Term,
     children,
     constant,
+    post_order,
     walk,
 )
 
 # About two seconds on a machine of 2024.
 _STEPS: Final = 6_000_000
+# Far beyond what the steps take anywhere: a stuck solver must not hold up a report.
+_MILLISECONDS: Final = 30_000
 _LARGEST: Final = 500
+# Its steps do not bound what it does with polynomials of a higher degree.
+_HIGHEST_DEGREE: Final = 16
 _TRUE_OR_FALSE: Final = COMPARISONS | {"and", "or", "not", "bool"}
 _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
     "+": operator.add,
@@ -70,6 +75,8 @@ def solve(before: Term, after: Term, symbols: Mapping[str, SymbolRule]) -> Answe
     """Whether two formulas are equal wherever `symbols` say that their inputs lie; None where that stays open."""
     if not is_installed() or sum(1 for _ in walk(before, after)) > _LARGEST:
         return None
+    if max(map(_degree, (before, after))) > _HIGHEST_DEGREE:
+        return None
     with deep_recursion():
         return _Query(symbols).answer(before, after)
 
@@ -95,6 +102,7 @@ class _Query:
         same = z3.Or(z3.And(*absent), z3.And(z3.Not(z3.Or(*absent)), values))
         solver = z3.Solver()
         solver.set("rlimit", _STEPS)
+        solver.set("timeout", _MILLISECONDS)
         solver.add(*self._domain)
         solver.add(z3.Not(z3.Or(z3.And(*fails), z3.And(z3.Not(z3.Or(*fails)), same))))
         found = solver.check()
@@ -325,6 +333,28 @@ class _Query:
                 code = model.eval(self._code(term), model_completion=True)
                 text = texts.get(code.as_long()) if z3.is_int_value(code) else None
                 return text.value if isinstance(text, Constant) else text
+
+
+def _degree(root: Term) -> int:
+    """The most inputs that are multiplied with each other in a formula, its fractions brought to one denominator."""
+    found: dict[Term, tuple[int, int]] = {}
+    for term in post_order(root):
+        parts = [found[child] for child in children(term)]
+        match term, parts:
+            case Apply("*"), [(over, under), (more, below)]:
+                degree = (over + more, under + below)
+            case Apply("/" | "//" | "%"), [(over, under), (more, below)]:
+                degree = (over + below, under + more)
+            case Apply("+" | "-"), [(over, under), (more, below)]:
+                degree = (max(over + below, more + under), under + below)
+            case Constant(), _:
+                degree = (0, 0)
+            case _:
+                degree = (max((over for over, _ in parts), default=1), max((under for _, under in parts), default=0))
+        found[term] = degree
+        if max(degree) > _HIGHEST_DEGREE:
+            break
+    return max(max(degree) for degree in found.values())
 
 
 def _is_always_there(rule: SymbolRule) -> bool:

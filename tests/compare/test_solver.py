@@ -100,8 +100,11 @@ def test_what_is_proven_holds_everywhere(before: Term, after: Term, tried: list[
         assert [_worth(before, point) for point in tried] == [_worth(after, point) for point in tried]
 
 
-def test_a_formula_that_is_too_large_stays_open() -> None:
-    assert solve(parse(" + ".join(f"v{number}" for number in range(600))), parse("n"), _SYMBOLS) is None
+@pytest.mark.parametrize(
+    "text", [" + ".join(f"v{number}" for number in range(600)), "*".join(["n"] * 20)], ids=["size", "degree"]
+)
+def test_a_formula_that_is_too_large_stays_open(text: str) -> None:
+    assert solve(parse(text), parse("n"), _SYMBOLS) is None
 
 
 def test_the_ladder_does_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
