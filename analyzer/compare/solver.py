@@ -42,7 +42,7 @@ _STEPS: Final = 6_000_000
 _MILLISECONDS: Final = 30_000
 _LARGEST: Final = 500
 # Its steps do not bound what it does with polynomials of a higher degree.
-_HIGHEST_DEGREE: Final = 16
+_HIGHEST_DEGREE: Final = 32
 _TRUE_OR_FALSE: Final = COMPARISONS | {"and", "or", "not", "bool"}
 _ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
     "+": operator.add,
@@ -88,6 +88,9 @@ class _Query:
         import z3  # noqa: PLC0415 - an extra that takes a quarter of a second to import
 
         self._z3 = z3
+        # Of its own: how many steps a proof takes hangs on what else a context holds.
+        self._context = z3.Context()
+        self._yes, self._no = (z3.BoolVal(value, self._context) for value in (True, False))
         self._symbols = symbols
         self._memory: dict[tuple[Callable[[Term], Any], Term], Any] = {}
         self._codes: dict[Term, int] = {}
@@ -99,12 +102,12 @@ class _Query:
         fails = self._get(self._fails, before), self._get(self._fails, after)
         absent = self._get(self._absent, before), self._get(self._absent, after)
         values = self._number(before) == self._number(after)
-        same = z3.Or(z3.And(*absent), z3.And(z3.Not(z3.Or(*absent)), values))
-        solver = z3.Solver()
+        same = self._any(self._all(*absent), self._all(z3.Not(self._any(*absent)), values))
+        solver = z3.Solver(ctx=self._context)
         solver.set("rlimit", _STEPS)
         solver.set("timeout", _MILLISECONDS)
         solver.add(*self._domain)
-        solver.add(z3.Not(z3.Or(z3.And(*fails), z3.And(z3.Not(z3.Or(*fails)), same))))
+        solver.add(z3.Not(self._any(self._all(*fails), self._all(z3.Not(self._any(*fails)), same))))
         found = solver.check()
         if found == z3.unsat:
             return Answer(equal=True, inputs={})
@@ -119,6 +122,15 @@ class _Query:
             self._memory[key] = what(term)
         return self._memory[key]
 
+    def _all(self, *parts: Any) -> Any:
+        return self._z3.And(*parts, self._context)
+
+    def _any(self, *parts: Any) -> Any:
+        return self._z3.Or(*parts, self._context)
+
+    def _whole(self, value: int) -> Any:
+        return self._z3.IntVal(value, self._context)
+
     def _unknown(self, term: Term, kind: str) -> str:
         """The name of what is not known about a term."""
         return f"{kind} {self._unknowns.setdefault(term, len(self._unknowns))}"
@@ -132,27 +144,27 @@ class _Query:
         z3 = self._z3
         match term:
             case Constant(bool() | int() as value):
-                return z3.IntVal(int(value))
+                return self._whole(int(value))
             case Constant(float() as value) if isfinite(value):
                 exact = Fraction(repr(value))
-                return z3.RatVal(exact.numerator, exact.denominator)
+                return z3.RatVal(exact.numerator, exact.denominator, self._context)
             case Symbol(name) if name in self._symbols:
                 return self._declared(term, self._symbols[name])
             case Conditional(guard, then, otherwise):
                 return z3.If(self._truth(guard), *self._alike(self._number(then), self._number(otherwise)))
             case Apply(op, _) if op in _TRUE_OR_FALSE:
-                return z3.If(self._truth(term), z3.IntVal(1), z3.IntVal(0))
+                return z3.If(self._truth(term), self._whole(1), self._whole(0))
             case Apply(op, args):
                 found = self._computed(op, args)
-                return z3.Real(self._unknown(term, "number")) if found is None else found
+                return z3.Real(self._unknown(term, "number"), self._context) if found is None else found
             case _:
-                return z3.Real(self._unknown(term, "number"))
+                return z3.Real(self._unknown(term, "number"), self._context)
 
     def _declared(self, term: Symbol, rule: SymbolRule) -> Any:
         z3, domain = self._z3, rule.domain
         if domain.kind == "boolean":
-            return z3.If(self._truth(term), z3.IntVal(1), z3.IntVal(0))
-        number = (z3.Int if domain.kind == "integer" else z3.Real)(self._unknown(term, "number"))
+            return z3.If(self._truth(term), self._whole(1), self._whole(0))
+        number = (z3.Int if domain.kind == "integer" else z3.Real)(self._unknown(term, "number"), self._context)
         if domain.kind in ("integer", "real", "memory") and domain.low < domain.high:
             self._domain += self._bounds(number, domain.low, domain.high)
         return number
@@ -219,13 +231,13 @@ class _Query:
         z3 = self._z3
         match term:
             case Constant(value):
-                return z3.BoolVal(bool(value))
+                return self._yes if value else self._no
             case Symbol(name) if name in self._symbols and self._symbols[name].domain.kind in ("integer", "real"):
-                return z3.And(z3.Not(self._get(self._absent, term)), self._number(term) != 0)
+                return self._all(z3.Not(self._get(self._absent, term)), self._number(term) != 0)
             case Conditional(guard, then, otherwise):
                 return z3.If(self._truth(guard), self._truth(then), self._truth(otherwise))
             case Apply("and" | "or" as op, args):
-                return (z3.And if op == "and" else z3.Or)(*map(self._truth, args))
+                return (self._all if op == "and" else self._any)(*map(self._truth, args))
             case Apply("not" | "bool" as op, (arg,)):
                 return z3.Not(self._truth(arg)) if op == "not" else self._truth(arg)
             case Apply("!=" | "is not" | "not in", _):
@@ -233,28 +245,28 @@ class _Query:
             case Apply("<" | "<=" | ">" | ">=" | "==" | "is" as op, (left, right)):
                 return self._compared(op, left, right)
             case Apply("in", (item, members)) if is_plain_tuple(members):
-                return z3.Or(*(self._compared("==", item, member) for member in children(members)))
+                return self._any(*(self._compared("==", item, member) for member in children(members)))
             case _:
-                return z3.Bool(self._unknown(term, "truth"))
+                return z3.Bool(self._unknown(term, "truth"), self._context)
 
     def _compared(self, op: str, left: Term, right: Term) -> Any:
         z3 = self._z3
         if op == "is" and NONE not in (left, right):
-            return z3.Bool(self._unknown(apply("is", left, right), "truth"))
+            return z3.Bool(self._unknown(apply("is", left, right), "truth"), self._context)
         if op in ("==", "is"):
             absent = self._get(self._absent, left), self._get(self._absent, right)
             is_text = any(map(_is_text, (left, right)))
             same = self._code(left) == self._code(right) if is_text else self._number(left) == self._number(right)
-            return z3.Or(z3.And(*absent), z3.And(z3.Not(z3.Or(*absent)), same))
+            return self._any(self._all(*absent), self._all(z3.Not(self._any(*absent)), same))
         return _ORDER[op](self._number(left), self._number(right))
 
     def _code(self, term: Term) -> Any:
         """Which text a term is: a number for each."""
         if _is_text(term):
-            return self._z3.IntVal(self._codes.setdefault(term, len(self._codes)))
+            return self._whole(self._codes.setdefault(term, len(self._codes)))
         if isinstance(term, Conditional):
             return self._z3.If(self._truth(term.guard), self._code(term.then), self._code(term.otherwise))
-        return self._z3.Int(self._unknown(term, "text"))
+        return self._z3.Int(self._unknown(term, "text"), self._context)
 
     # ---- what is not there, and what fails ---------------------------------------------------
 
@@ -263,42 +275,42 @@ class _Query:
         z3 = self._z3
         match term:
             case Constant(None):
-                return z3.BoolVal(val=True)
+                return self._yes
             case Symbol(name) if name in self._symbols and _is_always_there(self._symbols[name]):
-                return z3.BoolVal(val=False)
+                return self._no
             case Conditional(guard, then, otherwise):
                 absent = self._get(self._absent, then), self._get(self._absent, otherwise)
                 return z3.If(self._truth(guard), *absent)
             case Symbol() | Opaque() | Apply("item", _):
-                return z3.Bool(self._unknown(term, "absence"))
+                return z3.Bool(self._unknown(term, "absence"), self._context)
             case _:
-                return z3.BoolVal(val=False)
+                return self._no
 
     def _fails(self, term: Term) -> Any:
         """Whether computing a term ends in an error."""
         z3 = self._z3
         match term:
             case Raise():
-                return z3.BoolVal(val=True)
+                return self._yes
             case Conditional(guard, then, otherwise):
                 either = z3.If(self._truth(guard), self._get(self._fails, then), self._get(self._fails, otherwise))
-                return z3.Or(self._get(self._fails, guard), either)
+                return self._any(self._get(self._fails, guard), either)
             case Apply("and" | "or" as op, args):
                 failed = self._get(self._fails, args[-1])
                 for arg in reversed(args[:-1]):
                     goes_on = self._truth(arg) if op == "and" else z3.Not(self._truth(arg))
-                    failed = z3.Or(self._get(self._fails, arg), z3.And(goes_on, failed))
+                    failed = self._any(self._get(self._fails, arg), self._all(goes_on, failed))
                 return failed
             case Apply(op, args):
-                return z3.Or(*(self._get(self._fails, arg) for arg in args), *self._own_failure(term, op, args))
+                return self._any(*(self._get(self._fails, arg) for arg in args), *self._own_failure(term, op, args))
             case _:
-                return z3.BoolVal(val=False)
+                return self._no
 
     def _own_failure(self, term: Apply, op: str, args: tuple[Term, ...]) -> Iterator[Any]:
         if op in _SAFE:
             return
         if op not in _KNOWN:
-            yield self._z3.Bool(self._unknown(term, "failure"))
+            yield self._z3.Bool(self._unknown(term, "failure"), self._context)
             return
         yield from (self._get(self._absent, arg) for arg in args)
         if op in _DIVISIONS:

@@ -40,6 +40,10 @@ _SECONDS: Final = 20
 def _open(chrome: Chrome, site: Path, page: str) -> None:
     chrome.get("about:blank")
     chrome.get(f"{site.as_uri()}/{page}")
+    # On a busy machine a page may be complete before its style is applied.
+    WebDriverWait(chrome, _SECONDS).until(
+        lambda driver: driver.execute_script("return document.styleSheets.length > 0")
+    )
 
 
 def _change_page(site: Path) -> str:
