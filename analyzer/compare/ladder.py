@@ -216,9 +216,9 @@ class Judge:
         found = sampler.search(exhaustive=True) or sampler.search(exhaustive=True, exact=False)
         if not found and not sampler.has_values():
             return Judgement(Kind.UNDECIDED, before, after)
-        answer = None if found else self._solved(before, after)
-        if answer is not None and answer.equal:
-            return Judgement(Kind.REFACTOR, before, after)
+        solved = None if found else self._by_solver(before, after, sampler, calls)
+        if solved is not None:
+            return solved
         if not found:
             return Judgement(Kind.ROUNDING, before, after, None, f"no difference on {sampler.tried} points")
         best = witness_of(sampler.best(found), calls)

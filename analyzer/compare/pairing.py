@@ -114,8 +114,8 @@ class Side:
     def _opened(self, name: str, chosen: frozenset[str] | None) -> Term | None:
         """The formula of `name`, expanded itself; None for an input, and inside its own formula.
 
-        None as well for what fails whatever the inputs are, and for what both sides alike set for none but some of
-        the models: it would make all that reads it alike.
+        None as well for what fails whatever the inputs are, and for what both sides compute alike and a scenario
+        leaves nothing open of: it would make all that reads it alike.
         """
         term = self.term(name)
         if term is None or name in self._opening:
@@ -125,7 +125,8 @@ class Side:
             expanded = self.expand(term, chosen)
         finally:
             self._opening.discard(name)
-        hidden = isinstance(expanded, Raise) or (expanded is UNSET and name in self._alike)
+        is_ground = expanded is UNSET or isinstance(expanded, Constant)
+        hidden = isinstance(expanded, Raise) or (is_ground and name in self._alike)
         return None if hidden else expanded
 
 

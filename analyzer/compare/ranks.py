@@ -13,7 +13,7 @@ from typing import Final, TypeGuard
 
 from analyzer.domain.build import apply, conditional, rewrite
 from analyzer.domain.rules import Domain, SymbolRule
-from analyzer.domain.terms import Apply, Conditional, Constant, Opaque, Raise, Symbol, Term, symbol, walk
+from analyzer.domain.terms import Apply, Conditional, Constant, Opaque, Raise, Symbol, Term, constant, symbol, walk
 
 RANK_MINIMUM: Final = "rank_min"
 """The operator that takes the smallest of all ranks' values."""
@@ -36,10 +36,10 @@ UNKNOWNS: Final[Mapping[str, SymbolRule]] = {
 """The symbols that stand for a rank's own value, and for how far it is above the smallest."""
 _MEMORY: Final = "GiB"
 _SPREAD: Final = "spread_over_ranks"
-# Of tokens, GiB and bytes; nothing between them, so that an example is easy to read.
+# Of tokens, GiB and bytes.
 _SPREADS: Final = {
-    "integer": Domain("integer", 0, 0, (64, 1, 1000)),
-    "real": Domain("real", 0, 0, (0.5, 1 << 30)),
+    "integer": Domain("integer", 0, 1 << 20, (1, 64, 1000)),
+    "real": Domain("real", 0, 1 << 36, (0.5, 1 << 30)),
 }
 
 
@@ -86,7 +86,9 @@ class Ranks:
         (value,) = minimum.args
         if not any(self._differs_by_rank(part) for part in walk(value)):
             return None
-        lower: dict[Term, Term] = {minimum: apply("-", value, symbol(_SPREAD))}
+        # A rank that has less still has something where this one has.
+        least = apply("min", value, constant(1))
+        lower: dict[Term, Term] = {minimum: apply("max", apply("-", value, symbol(_SPREAD)), least)}
         one, other = (rewrite(term, lower.get) for term in pushed)
         return one, other, SymbolRule(_SPREAD, "", "how much less another rank has", _SPREADS[self._kind(value)])
 

@@ -132,6 +132,12 @@ class TestSubQuantities:
         head = extraction({"max_total_num_tokens": "n // (width * 2) // 2"}, width)
         assert _compare(base, head).verdict is Kind.SEMANTIC
 
+    def test_one_that_a_scenario_decides_is_no_constant_where_only_one_side_reads_it(self) -> None:
+        definitions = {"context_len": "2048 if longest is None else longest"}
+        base = extraction({"max_total_num_tokens": "n"}, definitions)
+        head = extraction({"max_total_num_tokens": "n // 2 if context_len > 131072 else n"}, definitions)
+        assert _compare(base, head).verdicts["max_total_num_tokens"]["mha"] is Kind.SEMANTIC
+
     def test_a_quantity_that_others_read_colours_them(self) -> None:
         base = extraction({"rest_memory": "available_gpu_memory - n", "max_total_num_tokens": "int(rest_memory)"})
         head = extraction({"rest_memory": "available_gpu_memory - m", "max_total_num_tokens": "int(rest_memory)"})

@@ -129,6 +129,7 @@ _DIFFERENT = [
     ("f(n) * 0 + 1 if p else a", "a"),
     ("a if a == b else n", "n"),
     ("a + 1 if a == b else b", "b"),
+    ("5000 if context_len % 9973 == 1234 else n", "n"),
     # Another rank may have less.
     ("rank_min(n) if tp_size > 1 else n", "n"),
     ("rank_min(n // m) if tp_size > 1 else n // m", "rank_min(n // m) if tp_size > 2 else n // m"),
@@ -156,6 +157,8 @@ _UNDECIDED = [
     ("rank_min(n // m)", "rank_min(n) // m"),
     ("rank_min(n + m)", "rank_min(n) + rank_min(m)"),
     ("rank_min(-n)", "-rank_min(n)"),
+    ("rank_min(n)", "min(n, rank_min(n))"),
+    ("rank_min(n)", "max(rank_min(n), 1)"),
     ("rank_min(max(n, m))", "max(rank_min(n), rank_min(m))"),
     ("rank_min(page_size - n)", "page_size - rank_min(n)"),
     ("rank_min(n if m > 3 else a)", "rank_min(n) + 0 if m > 3 else rank_min(a)"),
