@@ -63,7 +63,8 @@ class Judge:
 
     def __init__(self, symbols: Mapping[str, SymbolRule]) -> None:
         self._symbols = symbols
-        self._exact = Normaliser({**symbols, **UNKNOWNS})
+        self._with_unknowns = {**symbols, **UNKNOWNS}
+        self._exact = Normaliser(self._with_unknowns)
         self._ranks = Ranks(symbols)
         self._erased = Normaliser(symbols, erase_rounding=True)
         self._refuted = Refutation(symbols).differ
@@ -131,7 +132,7 @@ class Judge:
             return Judgement(Kind.IDENTICAL, before, after)
         if self._parts.equal(before, after):
             return Judgement(Kind.REFACTOR, before, after)
-        sampler, calls = self._sampler(before, after, preferred)
+        sampler, calls = self._sampler(before, after, preferred, self._symbols)
         found: list[Difference] = []
         if self._size(before, after) > _LARGEST_FIRST:
             # A difference is found sooner than a large proof fails.
@@ -168,7 +169,7 @@ class Judge:
     def _solved(self, before: Term, after: Term) -> Answer | None:
         """What the solver says, of the formulas or of what the ranks leave of them."""
         one, other = self._ranks.generalised((before, after)) or (before, after)
-        return solve(one, other, {**self._symbols, **UNKNOWNS})
+        return solve(one, other, self._with_unknowns)
 
     def _across_ranks(self, before: Term, after: Term, preferred: Mapping[str, Value]) -> Judgement | None:
         """Semantic where the sides differ as soon as another rank has less."""
@@ -176,7 +177,7 @@ class Judge:
         if apart is None:
             return None
         one, other, spread = apart
-        sampler, calls = self._sampler(one, other, preferred, (spread,))
+        sampler, calls = self._sampler(one, other, preferred, {**self._symbols, spread.name: spread})
         found = sampler.search()
         if not found:
             return None
@@ -190,16 +191,11 @@ class Judge:
         return Judgement(Kind.SEMANTIC, before, after, witness_of(best, calls), probe=sampler.probe(best))
 
     def _sampler(
-        self,
-        before: Term,
-        after: Term,
-        preferred: Mapping[str, Value],
-        more: tuple[SymbolRule, ...] = (),
+        self, before: Term, after: Term, preferred: Mapping[str, Value], symbols: Mapping[str, SymbolRule]
     ) -> tuple[Sampler, dict[str, Opaque]]:
         first, second = (dict.fromkeys(part for part in walk(t) if isinstance(part, Opaque)) for t in (before, after))
         keys = {part: self._call_key(part, shared=part in first and part in second) for part in (*first, *second)}
         calls = {key: part for part, key in keys.items()}
-        symbols = {**self._symbols, **{rule.name: rule for rule in more}}
         space = SpaceBuilder(symbols, preferred, keys.__getitem__).build(before, after)
         unknown = {keys[part] for part in first} ^ {keys[part] for part in second}
         return Sampler((before, after), space, keys, frozenset(unknown), self._hints), calls
@@ -214,13 +210,11 @@ class Judge:
     ) -> Judgement:
         """Equal without rounding: how far apart rounding brings them, or semantic where that is far."""
         found = sampler.search(exhaustive=True) or sampler.search(exhaustive=True, exact=False)
-        if not found and not sampler.has_values():
-            return Judgement(Kind.UNDECIDED, before, after)
-        solved = None if found else self._by_solver(before, after, sampler, calls)
-        if solved is not None:
-            return solved
         if not found:
-            return Judgement(Kind.ROUNDING, before, after, None, f"no difference on {sampler.tried} points")
+            if not sampler.has_values():
+                return Judgement(Kind.UNDECIDED, before, after)
+            unseen = Judgement(Kind.ROUNDING, before, after, None, f"no difference on {sampler.tried} points")
+            return self._by_solver(before, after, sampler, calls) or unseen
         best = witness_of(sampler.best(found), calls)
         if not all(_is_rounding(difference, unit) for difference in found):
             return Judgement(Kind.SEMANTIC, before, after, best)

@@ -10,6 +10,7 @@ from analyzer.compare.defaults import compare_default
 from analyzer.compare.ladder import Judgement
 from analyzer.compare.pairing import Side, Sides, differing_defaults
 from analyzer.compare.run import Run
+from analyzer.compare.sampling import is_number
 from analyzer.domain.report import Kind, Value, Witness
 from analyzer.domain.scenario import DEFAULT_FRACTION, GIVEN_FRACTION, scenario_values, value_term
 
@@ -76,17 +77,12 @@ def _conditions(run: Run, sides: Sides, quantity: str, witness: Witness | None) 
     found: dict[str, Value] = {}
     for name in sorted(witness.inputs.keys() & sides.reads(quantity)):
         value, rule = witness.inputs[name], run.rules.symbols.get(name)
-        if name in run.rules.quantities or (_is_size(value) if rule is None else rule.free):
+        if name in run.rules.quantities or (is_number(value) if rule is None else rule.free):
             continue
         usual = any(_is_default(side, name, value) for side in (sides.base, sides.head))
         if not any(value == values[name] if name in values else usual for values in settled):
             found[name] = value
     return found
-
-
-def _is_size(value: Value) -> bool:
-    """Whether a value is a number, one of many that an input could have."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_default(side: Side, name: str, value: Value) -> bool:
@@ -97,7 +93,7 @@ def _under(run: Run, name: str, judgement: Judgement, conditions: Mapping[str, V
     """The judgement about what is left of the formulas under `conditions`, for a shorter explanation."""
     if not conditions or judgement.witness is None:
         return judgement
-    sizes = {key for key, value in judgement.witness.inputs.items() if key not in conditions and _is_size(value)}
+    sizes = {key for key, value in judgement.witness.inputs.items() if key not in conditions and is_number(value)}
     sides = Sides(run.base, run.head, run.rules, "", conditions, given=sizes - run.rules.symbols.keys())
     pair = sides.pair(name)
     if pair is None or run.proven(*sides.opened(*pair)):

@@ -152,7 +152,8 @@ class Sides:
             values = values or {}
         self.defaults_apart = () if scenario is None else differing_defaults(base, head, values or {})
         inputs = {*self.defaults_apart, *given, *(scenario_inputs(rules, scenario) if scenario else ())}
-        alike = {name for name, one in base.definitions.items() if one.term is _term(head.definitions.get(name))}
+        shared = base.definitions.keys() & head.definitions.keys()
+        alike = {name for name in shared if base.definitions[name].term is head.definitions[name].term}
         self.base = Side(base, rules, values, inputs, alike=alike)
         self.head = Side(head, rules, values, inputs, alike=alike)
 
@@ -192,10 +193,6 @@ class Sides:
         """The pair with one side's defaults for both."""
         side = self.head if head else self.base
         return _with_defaults(side, before, names), _with_defaults(side, after, names)
-
-
-def _term(formula: Formula | None) -> Term | None:
-    return None if formula is None else formula.term
 
 
 def _with_defaults(side: Side, term: Term, names: Iterable[str]) -> Term:

@@ -61,7 +61,7 @@ class Difference:
     @property
     def size(self) -> float:
         """How far apart the sides are; infinite when one of them is no number."""
-        if _is_number(self.before) and _is_number(self.after):
+        if is_number(self.before) and is_number(self.after):
             return float(abs(self.after - self.before))
         return float("inf")
 
@@ -257,7 +257,7 @@ class Sampler:
         """Loading weights leaves no more memory than there was."""
         left: Any = point.get(_AFTER_LOADING)
         before: Any = point.get(_BEFORE_LOADING)
-        return not (_is_number(left) and _is_number(before)) or bool(left <= before)
+        return not (is_number(left) and is_number(before)) or bool(left <= before)
 
     def _edge_points(self, start: Point, random: Random) -> Iterator[Point]:
         """Points on, just below and just above the places where something switches."""
@@ -278,12 +278,12 @@ class Sampler:
         if (left, right) not in self._edge_inputs:
             keys = {self._key(term) for term in walk(left, right) if isinstance(term, Symbol | Opaque)}
             self._edge_inputs[left, right] = [self._inputs[key] for key in sorted(keys)]
-        return [item for item in self._edge_inputs[left, right] if _is_number(start[item.key])]
+        return [item for item in self._edge_inputs[left, right] if is_number(start[item.key])]
 
     def _root(self, left: Term, right: Term, start: Point, item: Input) -> Any | None:
         """Where `left` equals `right` along one input, taking both for straight lines."""
         here = start[item.key]
-        there = next((v for v in item.candidates if _is_number(v) and v != here), None)
+        there = next((v for v in item.candidates if is_number(v) and v != here), None)
         if there is None:
             return None
         first, second = (self._gap(left, right, {**start, item.key: value}) for value in (here, there))
@@ -295,7 +295,7 @@ class Sampler:
 
     def _gap(self, left: Term, right: Term, point: Point) -> Fraction | None:
         one, other = self._evaluate(point, exact=True, pair=(left, right))
-        return Fraction(one) - Fraction(other) if _is_number(one) and _is_number(other) else None
+        return Fraction(one) - Fraction(other) if is_number(one) and is_number(other) else None
 
     def probe(self, difference: Difference) -> Callable[[Term], Any]:
         """What any part of the pair is worth where the sides differ."""
@@ -361,7 +361,7 @@ class Sampler:
         if self._plausible(difference.point):
             return difference
         sizes = [self._inputs[name].candidates for name in (_BEFORE_LOADING, _AFTER_LOADING)]
-        pairs = [(before, after) for before in sizes[0] for after in sizes[1] if _is_number(before) and after]
+        pairs = [(before, after) for before in sizes[0] for after in sizes[1] if is_number(before) and after]
         for before, after in pairs:
             point = {**difference.point, _BEFORE_LOADING: before, _AFTER_LOADING: after}
             tried = self.difference(point) if self._plausible(point) else None
@@ -415,7 +415,8 @@ def scalar(value: Any) -> Scalar:
     return value if isinstance(value, int | float | bool | str | None) else repr(value)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; Python's truth values are none here."""
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
@@ -438,13 +439,13 @@ def _plain(value: Any) -> Any:
 
 def _is_noise(floats: tuple[Any, Any], truth: tuple[Any, Any] | None) -> bool:
     """Whether two floats differ by the order of their operations, not by what the formulas say."""
-    if not all(map(_is_number, floats)):
+    if not all(map(is_number, floats)):
         return False
     try:
         seen = Fraction(floats[1]) - Fraction(floats[0])
         if truth is None:
             return bool(abs(seen) <= _NOISE * max(1, abs(floats[0]), abs(floats[1])))
-        real = Fraction(truth[1]) - Fraction(truth[0]) if all(map(_is_number, truth)) else seen
+        real = Fraction(truth[1]) - Fraction(truth[0]) if all(map(is_number, truth)) else seen
     except (OverflowError, ValueError):
         return True
     return bool(abs(seen - real) > abs(real) / 2)

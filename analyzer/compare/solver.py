@@ -99,8 +99,8 @@ class _Query:
 
     def answer(self, before: Term, after: Term) -> Answer | None:
         z3 = self._z3
-        fails = self._get(self._fails, before), self._get(self._fails, after)
-        absent = self._get(self._absent, before), self._get(self._absent, after)
+        fails = self._fails(before), self._fails(after)
+        absent = self._absent(before), self._absent(after)
         values = self._number(before) == self._number(after)
         same = self._any(self._all(*absent), self._all(z3.Not(self._any(*absent)), values))
         solver = z3.Solver(ctx=self._context)
@@ -233,7 +233,7 @@ class _Query:
             case Constant(value):
                 return self._yes if value else self._no
             case Symbol(name) if name in self._symbols and self._symbols[name].domain.kind in ("integer", "real"):
-                return self._all(z3.Not(self._get(self._absent, term)), self._number(term) != 0)
+                return self._all(z3.Not(self._absent(term)), self._number(term) != 0)
             case Conditional(guard, then, otherwise):
                 return z3.If(self._truth(guard), self._truth(then), self._truth(otherwise))
             case Apply("and" | "or" as op, args):
@@ -254,7 +254,7 @@ class _Query:
         if op == "is" and NONE not in (left, right):
             return z3.Bool(self._unknown(apply("is", left, right), "truth"), self._context)
         if op in ("==", "is"):
-            absent = self._get(self._absent, left), self._get(self._absent, right)
+            absent = self._absent(left), self._absent(right)
             is_text = any(map(_is_text, (left, right)))
             same = self._code(left) == self._code(right) if is_text else self._number(left) == self._number(right)
             return self._any(self._all(*absent), self._all(z3.Not(self._any(*absent)), same))
@@ -271,6 +271,12 @@ class _Query:
     # ---- what is not there, and what fails ---------------------------------------------------
 
     def _absent(self, term: Term) -> Any:
+        return self._get(self._as_absent, term)
+
+    def _fails(self, term: Term) -> Any:
+        return self._get(self._as_failing, term)
+
+    def _as_absent(self, term: Term) -> Any:
         """Whether a term is None."""
         z3 = self._z3
         match term:
@@ -279,30 +285,30 @@ class _Query:
             case Symbol(name) if name in self._symbols and _is_always_there(self._symbols[name]):
                 return self._no
             case Conditional(guard, then, otherwise):
-                absent = self._get(self._absent, then), self._get(self._absent, otherwise)
+                absent = self._absent(then), self._absent(otherwise)
                 return z3.If(self._truth(guard), *absent)
             case Symbol() | Opaque() | Apply("item", _):
                 return z3.Bool(self._unknown(term, "absence"), self._context)
             case _:
                 return self._no
 
-    def _fails(self, term: Term) -> Any:
+    def _as_failing(self, term: Term) -> Any:
         """Whether computing a term ends in an error."""
         z3 = self._z3
         match term:
             case Raise():
                 return self._yes
             case Conditional(guard, then, otherwise):
-                either = z3.If(self._truth(guard), self._get(self._fails, then), self._get(self._fails, otherwise))
-                return self._any(self._get(self._fails, guard), either)
+                either = z3.If(self._truth(guard), self._fails(then), self._fails(otherwise))
+                return self._any(self._fails(guard), either)
             case Apply("and" | "or" as op, args):
-                failed = self._get(self._fails, args[-1])
+                failed = self._fails(args[-1])
                 for arg in reversed(args[:-1]):
                     goes_on = self._truth(arg) if op == "and" else z3.Not(self._truth(arg))
-                    failed = self._any(self._get(self._fails, arg), self._all(goes_on, failed))
+                    failed = self._any(self._fails(arg), self._all(goes_on, failed))
                 return failed
             case Apply(op, args):
-                return self._any(*(self._get(self._fails, arg) for arg in args), *self._own_failure(term, op, args))
+                return self._any(*(self._fails(arg) for arg in args), *self._own_failure(term, op, args))
             case _:
                 return self._no
 
@@ -312,7 +318,7 @@ class _Query:
         if op not in _KNOWN:
             yield self._z3.Bool(self._unknown(term, "failure"), self._context)
             return
-        yield from (self._get(self._absent, arg) for arg in args)
+        yield from (self._absent(arg) for arg in args)
         if op in _DIVISIONS:
             yield self._number(args[1]) == 0
 
@@ -331,7 +337,7 @@ class _Query:
 
     def _worth(self, model: Any, term: Symbol, rule: SymbolRule, texts: Mapping[int, Term]) -> Any:
         z3 = self._z3
-        if z3.is_true(model.eval(self._get(self._absent, term), model_completion=True)):
+        if z3.is_true(model.eval(self._absent(term), model_completion=True)):
             return None
         match rule.domain.kind:
             case "boolean":
